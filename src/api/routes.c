@@ -27,7 +27,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
     {"PUT", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                               \
         GUARDED | ROUTE_MAY_CREATE | (flags_of_write), 200,                                        \
         .body = &schema_state_body, .answer = &schema_state, .handle = handle_state_put,           \
-        .summary = "Write a state document of " whose "; what is left out stays"},                 \
+        .summary = "Write a state document of " whose "; omitted members stay unchanged"},         \
     {"PATCH", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                             \
         ROUTE_PATCH | GUARDED | (flags_of_write), 200,                                             \
         .body = &schema_state_patch, .answer = &schema_state, .handle = handle_state_patch,        \
@@ -38,7 +38,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .summary = "Delete a state document of " whose " and its versions"},                       \
     {"POST", owner "/states/{name}/focus", SCOPE_STATES_WRITE, ROUTE_WRITE, (flags_of_write), 204, \
         .handle = handle_state_focus,                                                              \
-        .summary = "Ask who watches to show a state document of " whose},                          \
+        .summary = "Ask the viewers to show a state document of " whose},                          \
     {"GET", owner "/states/{name}/versions", SCOPE_STATES_READ, ROUTE_READ,                        \
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_states, .answer = &schema_state_version,  \
         .handle = handle_state_version_list,                                                       \
@@ -61,13 +61,13 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .summary = "Read " whose " with its descendants, nested"},                                 \
     {"POST", run "/phase", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_ETAG | ROUTE_FENCED, 200,          \
         .body = &schema_run_phase_body, .answer = &schema_run, .handle = handle_run_phase_move,    \
-        .summary = "Move " whose " to another phase, and its status with it"},                     \
+        .summary = "Move " whose " to another phase and update its status"},                       \
     {"GET", run "/phases", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,           \
-        .query = &query_page_only, .answer = &schema_run_phase, .handle = handle_run_phase_list,  \
+        .query = &query_page_only, .answer = &schema_run_phase, .handle = handle_run_phase_list,   \
         .summary = "List the changes of phase of " whose ", oldest first"},                        \
     {"POST", run "/turns", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
         .body = &schema_turn_create, .answer = &schema_turn, .handle = handle_turn_create,         \
-        .summary = "Begin a turn of " whose ", or record a whole one"},                            \
+        .summary = "Start a turn of " whose ", or record a complete turn"},                        \
     {"GET", run "/turns", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,            \
         .query = &query_turns, .answer = &schema_turn, .handle = handle_turn_list,                 \
         .summary = "List the turns of " whose ", oldest first"},                                   \
@@ -90,49 +90,49 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .summary = "Read a checkpoint of " whose ", with its state"},                              \
     {"GET", run "/recovery", SCOPE_CHECKPOINTS_READ, ROUTE_READ, 0, 200,                           \
         .query = &query_recovery, .answer = &schema_recovery, .handle = handle_run_recovery,       \
-        .summary = "Read the newest state of " whose " that is intact, and what to do again"},     \
+        .summary = "Read the newest intact state of " whose " and the work to repeat"},            \
     {"POST", run "/replay", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0, 201,                          \
         .body_limit = 12 * 1024 * 1024, .body = &schema_replay, .answer = &schema_replayed,        \
         .handle = handle_run_replay,                                                               \
-        .summary = "Go on from a checkpoint of " whose " in a new run, with another state"}
+        .summary = "Continue from a checkpoint of " whose " in a new run"}
 
 /* What a run waits for. */
 #define TOOL_ROUTES(run, whose)                                                                    \
     {"POST", run "/tools", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,                       \
         .body = &schema_tools_await, .answer = &schema_tools_pause, .handle = handle_tools_await,  \
-        .summary = "Pause " whose " until the results of tools are in"},                           \
+        .summary = "Pause " whose " until the results of tools arrive"},                           \
     {"GET", run "/tools", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,            \
         .query = &query_tools, .answer = &schema_awaited_tool, .handle = handle_tool_list,         \
-        .summary = "List the tools that " whose " has waited for"},                                \
+        .summary = "List the tools that " whose " waited for"},                                    \
     {"POST", run "/tool-results", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 200,                           \
         .body = &schema_tool_results, .answer = &schema_tools_settled,                             \
         .handle = handle_tool_results,                                                             \
-        .summary = "Give results of tools; with the last one " whose " goes on"}
+        .summary = "Send results of tools; after the last one " whose " continues"}
 
 /* What a run used of models. */
 #define USAGE_ROUTES(run, whose)                                                                   \
     {"POST", run "/usage", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
         .body = &schema_usage_body, .answer = &cost_document_schema,                               \
         .handle = handle_run_usage_add,                                                            \
-        .summary = "Tell of a call of a model by " whose ", and get its cost"},                    \
+        .summary = "Report a model call of " whose " and return its cost"},                        \
     {"GET", run "/usage", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,                         \
-        .answer = &schema_run_cost, .handle = handle_run_usage_get,                               \
-        .summary = "Read what " whose " and its descendants used and cost"}
+        .answer = &schema_run_cost, .handle = handle_run_usage_get,                                \
+        .summary = "Read the usage and cost of " whose " and its descendants"}
 
 const struct route routes[] = {
     /* About Cairn itself. */
     {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
-        .handle = handle_health, .summary = "Whether the process answers"},
+        .handle = handle_health, .summary = "Report whether the process responds"},
     {"GET", "/readyz", SCOPE_NONE, ROUTE_READ, ROUTE_PUBLIC | ROUTE_PROBE, 200,
         .answer = &schema_health, .handle = handle_ready,
-        .summary = "Whether the store answers too"},
+        .summary = "Report whether the process and its database respond"},
     {"GET", "/metrics", SCOPE_NONE, ROUTE_STATIC, 0, 200,
-        .handle = handle_metrics, .summary = "Figures in Prometheus' text format"},
+        .handle = handle_metrics, .summary = "Return metrics in the Prometheus text format"},
     {"GET", "/openapi.json", SCOPE_NONE, ROUTE_STATIC, 0, 200,
-        .handle = handle_openapi, .summary = "This API as an OpenAPI 3.1 document"},
+        .handle = handle_openapi, .summary = "Return this API as an OpenAPI 3.1 document"},
     {"GET", "/v1/whoami", SCOPE_NONE, ROUTE_READ, 0, 200, .answer = &schema_whoami,
         .handle = handle_whoami, .access = ACCESS_OWN,
-        .summary = "The tenant and the scopes of the key"},
+        .summary = "Return the tenant and the scopes of the key"},
 
     /* Tenants. */
     {"POST", "/v1/tenants", SCOPE_OPERATOR, ROUTE_WRITE, 0, 201, .body = &schema_tenant_create,
@@ -148,12 +148,12 @@ const struct route routes[] = {
         .summary = "Rename a tenant"},
     {"DELETE", "/v1/tenants/{tenant_id}", SCOPE_OPERATOR, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_tenant_delete,
-        .on_full = STORE_ON_FULL_FREES, .summary = "Delete a tenant and all that it owns"},
+        .on_full = STORE_ON_FULL_FREES, .summary = "Delete a tenant and all of its data"},
 
     {"POST", "/v1/tenants/{tenant_id}/keys", SCOPE_OPERATOR, ROUTE_WRITE, 0, 201,
         .body = &schema_key_create, .answer = &schema_key_created,
         .handle = handle_tenant_key_create,
-        .summary = "Create a key for a tenant, such as one that lost its own"},
+        .summary = "Create a key for another tenant, for example if its keys were lost"},
 
     /* Keys. */
     {"POST", "/v1/keys", SCOPE_ADMIN, ROUTE_WRITE, 0, 201, .body = &schema_key_create,
@@ -165,7 +165,7 @@ const struct route routes[] = {
         .handle = handle_key_get, .summary = "Read a key"},
     {"DELETE", "/v1/keys/{key_id}", SCOPE_ADMIN, ROUTE_WRITE, 0, 200, .answer = &schema_key,
         .handle = handle_key_revoke,
-        .on_full = STORE_ON_FULL_FREES, .summary = "Revoke a key; its streams end"},
+        .on_full = STORE_ON_FULL_FREES, .summary = "Revoke a key and close its streams"},
 
     /* Audit. */
     {"GET", "/v1/audit", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
@@ -192,7 +192,7 @@ const struct route routes[] = {
     {"POST", "/v1/agents/{agent_id}/versions", SCOPE_AGENTS_WRITE, ROUTE_WRITE, 0, 201,
         .body = &schema_agent_version_create, .answer = &schema_agent_version,
         .handle = handle_agent_version_create,
-        .summary = "Make a version of an agent; what is left out is as in the newest"},
+        .summary = "Create a version of an agent; the newest version supplies omitted parts"},
     {"GET", "/v1/agents/{agent_id}/versions", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_agent_version_head, .handle = handle_agent_version_list,
@@ -200,24 +200,24 @@ const struct route routes[] = {
     {"GET", "/v1/agents/{agent_id}/versions/{semver}", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_agent_version,
         .handle = handle_agent_version_get,
-        .summary = "Read a version of an agent; also \"active\" and \"latest\""},
+        .summary = "Read a version of an agent, by its number, \"active\" or \"latest\""},
     {"PATCH", "/v1/agents/{agent_id}/versions/{semver}", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG, 200, .body = &schema_agent_version_patch,
         .answer = &schema_agent_version, .handle = handle_agent_version_patch,
         .summary = "Change a version of an agent that no run has used"},
     {"POST", "/v1/agents/{agent_id}/versions/{semver}/activate", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 200, .answer = &schema_agent, .handle = handle_agent_version_activate,
-        .summary = "Make a version of an agent the one that new runs get"},
+        .summary = "Activate a version of an agent for new runs"},
     {"GET", "/v1/agents/{agent_id}/versions/{semver}/diff/{other}", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_MAY_LAG, 200, .answer = &schema_agent_diff, .handle = handle_agent_version_diff,
-        .summary = "Tell what differs between two versions of an agent"},
+        .summary = "Compare two versions of an agent"},
     {"POST", "/v1/agents/{agent_id}/rollback", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 200,
         .answer = &schema_agent, .handle = handle_agent_rollback,
-        .summary = "Make the version active again that was before the last activation"},
+        .summary = "Reactivate the version that was active before the last activation"},
     {"GET", "/v1/agents/{agent_id}/links", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_agent_link, .handle = handle_agent_link_list,
-        .summary = "List whom a team or a workflow is made of, by position"},
+        .summary = "List the children of a team or a workflow by position"},
     {"GET", "/v1/agents/{agent_id}/links/{child_id}", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_agent_link,
         .handle = handle_agent_link_get, .summary = "Read the link to a child"},
@@ -227,17 +227,17 @@ const struct route routes[] = {
         .summary = "Make an agent a child of a team or a workflow, or change its link"},
     {"DELETE", "/v1/agents/{agent_id}/links/{child_id}", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 204, .handle = handle_agent_link_delete, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Take a child out of a team or a workflow"},
+        .summary = "Remove a child from a team or a workflow"},
     {"GET", "/v1/agents/{agent_id}/tree", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
         .answer = &schema_agent_tree, .handle = handle_agent_tree,
-        .summary = "Read an agent with its children, and theirs, as a tree"},
+        .summary = "Read an agent with its descendants as a tree"},
     {"GET", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_state, .handle = handle_state_get,
         .summary = "Read the configuration of an agent"},
     {"PUT", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         GUARDED | ROUTE_MAY_CREATE, 200, .body = &schema_state_body,
         .answer = &schema_state, .handle = handle_state_put,
-        .summary = "Write the configuration of an agent; what is left out stays"},
+        .summary = "Write the configuration of an agent; omitted members stay unchanged"},
     {"PATCH", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | GUARDED, 200, .body = &schema_state_patch,
         .answer = &schema_state, .handle = handle_state_patch,
@@ -252,24 +252,24 @@ const struct route routes[] = {
 
     {"GET", "/v1/agents/{agent_id}/storage", SCOPE_STORAGE_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_storage, .answer = &schema_storage_item,
-        .handle = handle_storage_list, .summary = "List what an agent has stored, by key"},
+        .handle = handle_storage_list, .summary = "List the stored values of an agent by key"},
     {"GET", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG | ROUTE_RAW_BODY, 200, .handle = handle_storage_get,
-        .summary = "Read what an agent has stored under a key, as it was written"},
+        .summary = "Read the stored value of an agent's key in its original form"},
     {"PUT", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | ROUTE_RAW_BODY, 200,
         .body_limit = STORAGE_VALUE_MAX_BYTES, .answer = &schema_storage_item,
         .handle = handle_storage_put,
-        .summary = "Store JSON, or bytes of any type, under a key of an agent"},
+        .summary = "Store JSON or bytes of any type under a key of an agent"},
     {"DELETE", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 204, .handle = handle_storage_delete, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Delete what an agent has stored under a key"},
+        .summary = "Delete the stored value of an agent's key"},
 
     /* Threads by keys of their users; before whatever is in a thread, as "by-key" is no id. */
     {"PUT", "/v1/threads/by-key/{key}", SCOPE_THREADS_WRITE, ROUTE_WRITE,
         ROUTE_BODY_OPTIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_keyed_thread_body,
         .answer = &schema_thread, .handle = handle_thread_ensure, .access = ACCESS_OWN,
-        .summary = "Create the thread with this key, or read it as it is"},
+        .summary = "Create the thread with this key, or return the existing thread"},
     {"GET", "/v1/threads/by-key/{key}", SCOPE_THREADS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
         200, .answer = &schema_thread, .handle = handle_thread_get_by_key, .access = ACCESS_OWN,
         .summary = "Read the thread with this key"},
@@ -302,7 +302,7 @@ const struct route routes[] = {
         .summary = "Pause a thread and its active runs"},
     {"POST", "/v1/threads/{thread_id}/resume", SCOPE_THREADS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 200,
         .answer = &schema_thread, .handle = handle_thread_resume,
-        .summary = "Make a thread active again and resume its paused runs"},
+        .summary = "Reactivate a thread and resume its paused runs"},
     {"POST", "/v1/threads/{thread_id}/cancel", SCOPE_THREADS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_BODY_OPTIONAL, 200, .body = &schema_reason, .answer = &schema_thread,
         .handle = handle_thread_cancel,
@@ -311,29 +311,29 @@ const struct route routes[] = {
     /* Archives. */
     {"GET", "/v1/threads/{thread_id}/export", SCOPE_THREADS_READ, ROUTE_READ, ROUTE_BYTES, 200,
         .handle = handle_thread_export, .access = ACCESS_TENANT,
-        .summary = "Export a thread with all that is in it, as a tar file"},
+        .summary = "Export a thread with all of its data as a tar file"},
     {"GET", "/v1/agents/{agent_id}/export", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_BYTES, 200,
         .handle = handle_agent_export, .access = ACCESS_TENANT,
-        .summary = "Export an agent with its configuration, states and storage, as a tar file"},
+        .summary = "Export an agent with its configuration, states and storage as a tar file"},
     {"GET", "/v1/export", SCOPE_ADMIN, ROUTE_READ, ROUTE_BYTES, 200,
         .handle = handle_tenant_export,
-        .summary = "Export all threads and agents of the tenant, as a tar file"},
+        .summary = "Export all threads and agents of the tenant as a tar file"},
     {"POST", "/v1/imports", SCOPE_ADMIN, ROUTE_WRITE, ROUTE_UPLOAD, 201,
         .body_limit = (size_t)1 << 40, .query = &query_import, .answer = &schema_import,
         .handle = handle_import, .prepare = prepare_import,
         .release = release_import,
-        .summary = "Import an archive: all of it or nothing"},
+        .summary = "Import an archive, completely or not at all"},
 
     /* What an engine goes on from, and what was said before. */
     TOOL_ROUTES(RUN, "a run"),
     TOOL_ROUTES(AGENT_RUN, "a run of an agent"),
     {"GET", "/v1/threads/{thread_id}/resumption", SCOPE_RUNS_READ, ROUTE_READ,
         ROUTE_ETAG, 200, .answer = &schema_resumption, .handle = handle_resumption_get,
-        .summary = "Read everything that is needed to resume a thread"},
+        .summary = "Read the data needed to resume a thread"},
     {"PUT", "/v1/threads/{thread_id}/resumption", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         GUARDED | ROUTE_MAY_CREATE | ROUTE_FENCED, 200, .body = &schema_resumption_body,
         .answer = &schema_resumption, .handle = handle_resumption_put,
-        .summary = "Write the resumption of a thread; what is left out gets its default"},
+        .summary = "Write the resumption of a thread; omitted members get their defaults"},
     {"PATCH", "/v1/threads/{thread_id}/resumption", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | GUARDED | ROUTE_FENCED, 200, .body = &schema_resumption_patch,
         .answer = &schema_resumption, .handle = handle_resumption_patch,
@@ -348,11 +348,11 @@ const struct route routes[] = {
         .summary = "List the finished runs of a thread as a conversation, newest first"},
     {"GET", "/v1/threads/{thread_id}/history/{sequence}", SCOPE_RUNS_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_history_entry,
-        .handle = handle_history_get, .summary = "Read one entry of the history, whole"},
+        .handle = handle_history_get, .summary = "Read one complete entry of the history"},
     {"PATCH", "/v1/threads/{thread_id}/history/{sequence}", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_history_patch,
         .answer = &schema_history_entry, .handle = handle_history_patch,
-        .summary = "Give an entry of the history its messages, files and extras"},
+        .summary = "Set the messages, files and extras of a history entry"},
     {"GET", "/v1/threads/{thread_id}/context", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
         .query = &query_context, .answer = &schema_history_context,
         .handle = handle_thread_context,
@@ -372,11 +372,11 @@ const struct route routes[] = {
     {"POST", "/v1/runs/claim", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_MAYBE_NOTHING, 200,
         .query = &query_claim, .body = &schema_run_claim, .answer = &schema_run,
         .handle = handle_run_claim, .waits = WAITS_FOR_RUN,
-        .summary = "Claim the next queued run under a lease; 204 when there is none"},
+        .summary = "Claim the next queued run with a lease; 204 if no run is queued"},
     {"POST", "/v1/agents/{agent_id}/runs", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 201,
         .body = &schema_agent_run_create, .answer = &schema_agent_run,
         .handle = handle_agent_run_start, .access = ACCESS_OWN,
-        .summary = "Start a run of an agent, on a thread or on a new one"},
+        .summary = "Start a run of an agent on an existing or a new thread"},
     {"GET", "/v1/agents/{agent_id}/runs", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
         200, .query = &query_agent_runs, .answer = &schema_run, .handle = handle_agent_run_list,
         .access = ACCESS_TENANT,
@@ -389,30 +389,30 @@ const struct route routes[] = {
     /* Prices, usage, evals, notebooks. */
     {"GET", "/v1/prices", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_page_only, .answer = &schema_price, .handle = handle_price_list,
-        .summary = "List the prices of models by name, the newest version of each"},
+        .summary = "List the newest price of each model by name"},
     {"GET", "/v1/prices/{model}", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
         .answer = &schema_price, .handle = handle_price_get,
         .summary = "Read the price of a model"},
     {"PUT", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE, ROUTE_ETAG | ROUTE_MAY_CREATE,
         200, .body = &schema_price_body, .answer = &schema_price, .handle = handle_price_put,
-        .summary = "Give a model a price: the next version of it"},
+        .summary = "Set the price of a model as a new version"},
     {"DELETE", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_price_delete,
-        .summary = "From here on a model has no price; its versions stay"},
+        .summary = "Remove the price of a model; its versions are kept"},
     {"GET", "/v1/prices/{model}/versions", SCOPE_USAGE_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only, .answer = &schema_price,
         .handle = handle_price_version_list,
         .summary = "List the versions of a model's price, newest first"},
     {"POST", "/v1/costs", SCOPE_USAGE_READ, ROUTE_READ, 0, 200, .body = &schema_cost_body,
         .answer = &cost_document_schema, .handle = handle_cost,
-        .summary = "Compute what a call of a model costs; nothing is stored"},
+        .summary = "Compute the cost of a model call without storing anything"},
     {"GET", "/v1/usage", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
         .query = &query_usage, .answer = &schema_usage, .handle = handle_usage,
-        .summary = "Runs, tokens and cost by day, model, provider and agent"},
+        .summary = "Report runs, tokens and cost by day, model, provider and agent"},
     {"GET", "/v1/usage/averages", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_usage_averages, .answer = &schema_usage_average,
         .handle = handle_usage_averages,
-        .summary = "Average tokens of the runs of the last days, by thread or agent"},
+        .summary = "Report the average tokens of recent runs by thread or agent"},
     {"POST", "/v1/evals", SCOPE_EVALS_WRITE, ROUTE_WRITE, 0, 201, .body = &schema_eval_body,
         .answer = &schema_eval, .handle = handle_eval_create, .summary = "Record an eval run"},
     {"GET", "/v1/evals", SCOPE_EVALS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
@@ -441,11 +441,11 @@ const struct route routes[] = {
         .summary = "Change a notebook"},
     {"DELETE", "/v1/notebooks/{notebook_id}", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_notebook_delete, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Delete a notebook; the threads in it stay"},
+        .summary = "Delete a notebook; its threads are kept"},
     {"POST", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE,
         ROUTE_BODY_OPTIONAL, 201, .body = &schema_notebook_session_body,
         .answer = &schema_notebook_session, .handle = handle_notebook_session_add,
-        .summary = "Put a thread into a notebook, or a new one"},
+        .summary = "Add an existing or a new thread to a notebook"},
     {"GET", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_notebook_session, .handle = handle_notebook_session_list,
@@ -453,10 +453,10 @@ const struct route routes[] = {
     {"DELETE", "/v1/notebooks/{notebook_id}/sessions/{thread_id}", SCOPE_NOTEBOOKS_WRITE,
         ROUTE_WRITE, 0, 204, .handle = handle_notebook_session_remove,
         .access = ACCESS_TENANT, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Take a thread out of a notebook; the thread stays"},
+        .summary = "Remove a thread from a notebook; the thread is kept"},
     {"GET", "/v1/threads/{thread_id}/notebook", SCOPE_NOTEBOOKS_READ, ROUTE_READ, ROUTE_MAY_LAG,
         200, .answer = &schema_notebook, .handle = handle_thread_notebook,
-        .summary = "Read the notebook that a thread is in"},
+        .summary = "Read the notebook of a thread"},
     {"PATCH", "/v1/runs/{run_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_run_body,
         .answer = &schema_run, .handle = handle_run_patch,
@@ -475,16 +475,16 @@ const struct route routes[] = {
     {"POST", "/v1/runs/{run_id}/heartbeat", SCOPE_RUNS_WRITE, ROUTE_WRITE,
         ROUTE_FENCED | ROUTE_BODY_OPTIONAL, 200, .body = &schema_run_heartbeat,
         .answer = &schema_run, .handle = handle_run_heartbeat,
-        .on_full = STORE_ON_FULL_KEEPS, .summary = "Keep a run's lease"},
+        .on_full = STORE_ON_FULL_KEEPS, .summary = "Extend the lease of a run"},
     {"POST", "/v1/runs/{run_id}/release", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,
         .answer = &schema_run, .handle = handle_run_release, .on_full = STORE_ON_FULL_KEEPS,
-        .summary = "Give a claimed run back to the queue"},
+        .summary = "Return a claimed run to the queue"},
 
     /* Steps. */
     {"POST", "/v1/runs/{run_id}/steps", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,
         .body_limit = STEPS_BODY_LIMIT, .body = &schema_step_append, .answer = &schema_step_ref,
         .answer_to_many = &schema_steps_appended, .handle = handle_step_append,
-        .summary = "Append one step to a run's log, or many at once"},
+        .summary = "Append one or more steps to the log of a run"},
     {"GET", "/v1/runs/{run_id}/steps", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
         200, .query = &query_run_steps, .answer = &schema_step, .handle = handle_run_step_list,
         .summary = "List the steps of a run, oldest first"},
@@ -493,37 +493,37 @@ const struct route routes[] = {
         .summary = "Read a step with its messages"},
     {"GET", "/v1/runs/{run_id}/llm-calls", SCOPE_RUNS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_run_calls, .answer = &schema_llm_call,
-        .handle = handle_llm_call_list, .summary = "List a run's calls of models, oldest first"},
+        .handle = handle_llm_call_list, .summary = "List the model calls of a run, oldest first"},
     {"GET", "/v1/runs/{run_id}/tool-calls", SCOPE_RUNS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_run_calls, .answer = &schema_tool_call,
-        .handle = handle_tool_call_list, .summary = "List a run's calls of tools, oldest first"},
+        .handle = handle_tool_call_list, .summary = "List the tool calls of a run, oldest first"},
     {"GET", "/v1/steps", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_steps, .answer = &schema_step, .handle = handle_step_list,
         .summary = "List steps of all runs, newest first"},
     {"GET", "/v1/steps/summary", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_MAY_LAG, 200,
         .query = &query_step_summary, .answer = &schema_step_summary,
         .handle = handle_step_summary,
-        .summary = "How often each type of action came in a run or a thread, and how long it took"},
+        .summary = "Report the number and the duration of steps by type in a run or a thread"},
 
     /* Events. */
     {"POST", "/v1/threads/{thread_id}/events", SCOPE_EVENTS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,
         .body = &schema_event_append, .answer = &schema_event,
         .answer_to_many = &schema_events_appended, .handle = handle_event_append,
-        .summary = "Append one event, or many at once"},
+        .summary = "Append one or more events"},
     {"GET", "/v1/threads/{thread_id}/events", SCOPE_EVENTS_READ, ROUTE_READ, ROUTE_LIST, 200,
         .query = &query_events, .answer = &schema_event, .handle = handle_event_list,
         .waits = WAITS_FOR_EVENT,
-        .summary = "Read events after a cursor; ?wait= is a long poll"},
+        .summary = "Read events after a cursor; ?wait= enables long polling"},
     {"GET", "/v1/threads/{thread_id}/events/stream", SCOPE_EVENTS_READ, ROUTE_SSE, 0, 200,
         .query = &query_event_stream, .answer = &schema_event, .handle = handle_event_stream,
-        .summary = "Events after a cursor, then live, as Server-Sent Events"},
+        .summary = "Stream past and new events after a cursor as Server-Sent Events"},
     {"GET", "/v1/threads/{thread_id}/events/ws", SCOPE_EVENTS_READ, ROUTE_WEBSOCKET, 0, 101,
         .query = &query_event_stream, .answer = &schema_event, .handle = handle_event_stream,
-        .summary = "Events after a cursor, then live, over WebSocket"},
+        .summary = "Stream past and new events after a cursor over WebSocket"},
     {"POST", "/v1/threads/{thread_id}/events/prune", SCOPE_EVENTS_WRITE, ROUTE_WRITE, 0, 200,
         .body = &schema_event_prune, .answer = &schema_event_pruned, .handle = handle_event_prune,
         .on_full = STORE_ON_FULL_FREES,
-        .summary = "Remove the oldest events of a thread"},
+        .summary = "Delete the oldest events of a thread"},
     {"GET", "/v1/events", SCOPE_EVENTS_READ, ROUTE_READ, ROUTE_LIST, 200, .query = &query_events,
         .answer = &schema_event, .handle = handle_event_list,
         .access = ACCESS_OWN, .waits = WAITS_FOR_EVENT,
@@ -531,17 +531,17 @@ const struct route routes[] = {
     {"GET", "/v1/events/stream", SCOPE_EVENTS_READ, ROUTE_SSE, 0, 200,
         .query = &query_event_stream, .answer = &schema_event, .handle = handle_event_stream,
         .access = ACCESS_OWN,
-        .summary = "The events of all threads as Server-Sent Events"},
+        .summary = "Stream the events of all threads as Server-Sent Events"},
     {"GET", "/v1/events/ws", SCOPE_EVENTS_READ, ROUTE_WEBSOCKET, 0, 101,
         .query = &query_event_stream, .answer = &schema_event, .handle = handle_event_stream,
         .access = ACCESS_OWN,
-        .summary = "The events of all threads over WebSocket"},
+        .summary = "Stream the events of all threads over WebSocket"},
 
     /* Participants. */
     {"POST", "/v1/threads/{thread_id}/participants", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 201,
         .body = &schema_participant_join, .answer = &schema_participant,
         .handle = handle_participant_join,
-        .summary = "Add a participant, or let one who has left take part again"},
+        .summary = "Add a participant, or readmit a participant that has left"},
     {"GET", "/v1/threads/{thread_id}/participants", SCOPE_PARTICIPANTS_READ, ROUTE_READ,
         ROUTE_LIST, 200, .query = &query_participants, .answer = &schema_participant,
         .handle = handle_participant_list,
@@ -562,7 +562,7 @@ const struct route routes[] = {
         ROUTE_WRITE, ROUTE_BODY_OPTIONAL, 200, .body = &schema_participant_heartbeat,
         .answer = &schema_participant, .handle = handle_participant_heartbeat,
         .access = ACCESS_READER,
-        .summary = "Say that you are online"},
+        .summary = "Report that your own participant is online"},
     {"GET", "/v1/threads/{thread_id}/participants/{participant_id}", SCOPE_PARTICIPANTS_READ,
         ROUTE_READ, ROUTE_ETAG, 200, .answer = &schema_participant,
         .handle = handle_participant_get, .summary = "Read a participant"},
@@ -574,18 +574,18 @@ const struct route routes[] = {
         ROUTE_WRITE, ROUTE_ETAG, 200, .answer = &schema_participant,
         .handle = handle_participant_leave, .access = ACCESS_READER,
         .on_full = STORE_ON_FULL_KEEPS,
-        .summary = "End the access of a participant, who stays a sender of messages"},
+        .summary = "End the access of a participant; its messages are kept"},
     {"POST", "/v1/threads/{thread_id}/participants/{participant_id}/heartbeat",
         SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL, 200,
         .body = &schema_participant_heartbeat, .answer = &schema_participant,
         .handle = handle_participant_heartbeat, .access = ACCESS_READER,
-        .summary = "Say that a participant is online"},
+        .summary = "Report that a participant is online"},
 
     /* Messages. */
     {"POST", "/v1/threads/{thread_id}/messages", SCOPE_MESSAGES_WRITE, ROUTE_WRITE, ROUTE_FENCED,
         201, .body = &schema_message_create, .answer = &schema_message,
         .answer_to_many = &schema_messages_created, .handle = handle_message_create,
-        .summary = "Send one message, or many at once"},
+        .summary = "Send one or more messages"},
     {"GET", "/v1/threads/{thread_id}/messages", SCOPE_MESSAGES_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_TWO_WAYS | ROUTE_MAY_LAG, 200, .query = &query_messages,
         .answer = &schema_message, .handle = handle_message_list,
@@ -593,34 +593,34 @@ const struct route routes[] = {
     {"GET", "/v1/messages/search", SCOPE_MESSAGES_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
         200, .query = &query_message_search, .answer = &schema_message,
         .handle = handle_message_search, .access = ACCESS_OWN,
-        .summary = "Find messages of all threads by their words, newest first"},
+        .summary = "Search the messages of all threads by words, newest first"},
     {"GET", "/v1/threads/{thread_id}/messages/search", SCOPE_MESSAGES_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_message_search,
         .answer = &schema_message, .handle = handle_thread_message_search,
-        .summary = "Find messages of a thread by their words, newest first"},
+        .summary = "Search the messages of a thread by words, newest first"},
     {"GET", "/v1/threads/{thread_id}/messages/{message_id}", SCOPE_MESSAGES_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .query = &query_message, .answer = &schema_message,
         .handle = handle_message_get, .summary = "Read a message"},
     {"PATCH", "/v1/threads/{thread_id}/messages/{message_id}", SCOPE_MESSAGES_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG, 200, .body = &schema_message_body, .answer = &schema_message,
         .handle = handle_message_patch,
-        .summary = "Edit a message; its version before is kept"},
+        .summary = "Edit a message; the previous version is kept"},
     {"DELETE", "/v1/threads/{thread_id}/messages/{message_id}", SCOPE_MESSAGES_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 204, .handle = handle_message_delete,
-        .summary = "Delete a message: a tombstone stays, and its history"},
+        .summary = "Delete a message; a tombstone and the history are kept"},
     {"GET", "/v1/threads/{thread_id}/messages/{message_id}/debug", SCOPE_MESSAGES_READ,
         ROUTE_READ, ROUTE_MAY_LAG, 200, .answer = &schema_message_debug,
         .handle = handle_message_debug, .summary = "Read the debug data of a message"},
     {"GET", "/v1/threads/{thread_id}/messages/{message_id}/versions", SCOPE_MESSAGES_READ,
         ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_message_versions,
         .answer = &schema_message_version, .handle = handle_message_versions,
-        .summary = "List what a message was before, newest first"},
+        .summary = "List the previous versions of a message, newest first"},
 
     /* Checkpoints. */
     {"PUT", "/v1/store/items", SCOPE_STORE_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_memory_put,
         .answer = &schema_memory_item, .handle = handle_memory_put, .access = ACCESS_TENANT,
-        .summary = "Put an item into the store; it replaces the one under the same key"},
+        .summary = "Put an item into the store, replacing an item with the same key"},
     {"GET", "/v1/store/items", SCOPE_STORE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
         .query = &query_memory_item, .answer = &schema_memory_item, .handle = handle_memory_get,
         .access = ACCESS_TENANT, .summary = "Read an item of the store"},
@@ -630,22 +630,22 @@ const struct route routes[] = {
     {"POST", "/v1/store/search", SCOPE_STORE_READ, ROUTE_READ, 0, 200,
         .body = &schema_memory_search, .answer = &schema_memory_found,
         .handle = handle_memory_search, .access = ACCESS_TENANT,
-        .summary = "Search items under a prefix, newest first, or best first by words"},
+        .summary = "Search items under a prefix, newest first or ranked by words or a vector"},
     {"POST", "/v1/store/namespaces", SCOPE_STORE_READ, ROUTE_READ, 0, 200,
         .body = &schema_memory_namespaces, .answer = &schema_memory_found_namespaces,
         .handle = handle_memory_namespaces, .access = ACCESS_TENANT,
-        .summary = "List the namespaces that have items, each once, sorted"},
+        .summary = "List the namespaces that contain items, sorted"},
     {"POST", "/v1/store/batch", SCOPE_STORE_WRITE, ROUTE_WRITE, ROUTE_ONE_LANE, 200,
         .body_limit = MEMORY_BATCH_BODY_LIMIT, .body = &schema_memory_batch,
         .answer = &schema_memory_batch_answer, .handle = handle_memory_batch,
         .access = ACCESS_TENANT,
-        .summary = "Carry out up to 100 operations of the store, all or none, in their order"},
+        .summary = "Execute up to 100 operations of the store in order, all or none"},
 
     {"POST", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE,
         ROUTE_FENCED | ROUTE_MAY_CREATE, 200, .body_limit = 12 * 1024 * 1024,
         .body = &schema_checkpoint_put, .answer = &schema_checkpoint,
         .handle = handle_checkpoint_put,
-        .summary = "Put a checkpoint, whole or as what changed"},
+        .summary = "Put a checkpoint, complete or as changes to its parent"},
     {"GET", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_METADATA_FILTER | ROUTE_MAY_LAG, 200, .query = &query_checkpoints,
         .answer = &schema_checkpoint, .handle = handle_checkpoint_list,
@@ -662,7 +662,7 @@ const struct route routes[] = {
         ROUTE_WRITE, ROUTE_FENCED, 200, .body_limit = 12 * 1024 * 1024,
         .query = &query_checkpoint, .body = &schema_checkpoint_writes_put,
         .answer = &schema_checkpoint_written, .handle = handle_checkpoint_writes_put,
-        .summary = "Write what a task has done towards the next checkpoint; the first one wins"},
+        .summary = "Record writes of a task for the next checkpoint; existing writes are kept"},
     {"GET", "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes", SCOPE_CHECKPOINTS_READ,
         ROUTE_READ, ROUTE_MAY_LAG, 200, .query = &query_checkpoint,
         .answer = &schema_checkpoint_writes, .handle = handle_checkpoint_writes_get,
@@ -674,7 +674,7 @@ const struct route routes[] = {
     {"POST", "/v1/threads/{thread_id}/checkpoints/{checkpoint_id}/deltas", SCOPE_CHECKPOINTS_READ,
         ROUTE_READ, 0, 200, .body = &schema_deltas_body, .answer = &schema_checkpoint_deltas,
         .handle = handle_checkpoint_deltas,
-        .summary = "Read what tasks wrote to channels on the line of parents since their values"},
+        .summary = "Read the writes to channels since their last values, along the parents"},
     {"DELETE", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0, 200,
         .query = &query_checkpoint_delete, .answer = &schema_checkpoint_pruned,
         .handle = handle_checkpoint_delete, .on_full = STORE_ON_FULL_FREES,
@@ -682,7 +682,7 @@ const struct route routes[] = {
     {"POST", "/v1/threads/{thread_id}/checkpoints/prune", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0,
         200, .body = &schema_checkpoint_prune, .answer = &schema_checkpoint_pruned,
         .handle = handle_checkpoint_prune, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Remove the oldest checkpoints, by number or by age"},
+        .summary = "Delete the oldest checkpoints by number or age"},
     {"POST", "/v1/threads/{thread_id}/checkpoints/copy", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0,
         200, .body = &schema_checkpoint_copy, .answer = &schema_checkpoint_copied,
         .handle = handle_checkpoint_copy, .access = ACCESS_READER,
@@ -693,7 +693,7 @@ const struct route routes[] = {
         .summary = "Compare two checkpoints, channel by channel"},
     {"GET", "/v1/threads/{thread_id}/recovery", SCOPE_CHECKPOINTS_READ, ROUTE_READ, 0, 200,
         .query = &query_recovery, .answer = &schema_recovery, .handle = handle_thread_recovery,
-        .summary = "Read the newest state of a thread that is intact, and what to do again"},
+        .summary = "Read the newest intact state of a thread and the work to repeat"},
     RUN_CHECKPOINT_ROUTES(RUN, "a run"),
     RUN_CHECKPOINT_ROUTES(AGENT_RUN, "a run of an agent"),
 
@@ -711,34 +711,34 @@ const struct route routes[] = {
     {"DELETE", "/v1/threads/{thread_id}/shares/{share_id}", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 200, .answer = &schema_share, .handle = handle_share_revoke,
         .on_full = STORE_ON_FULL_KEEPS,
-        .summary = "Revoke a share; the access that it gave ends, also of open streams"},
+        .summary = "Revoke a share, end the access that it gave and close the streams"},
     {"GET", "/v1/threads/{thread_id}/shares/{share_id}/redemptions", SCOPE_PARTICIPANTS_READ,
         ROUTE_READ, ROUTE_LIST, 200, .query = &query_page_only, .answer = &schema_redemption,
         .handle = handle_share_redemptions, .access = ACCESS_WRITER,
-        .summary = "List who redeemed a share, newest first"},
+        .summary = "List the redemptions of a share, newest first"},
     {"POST", "/v1/shares/redeem", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 200,
         .body = &schema_share_redeem, .answer = &schema_share_redeemed,
         .handle = handle_share_redeem, .access = ACCESS_OWN,
-        .summary = "Redeem a share for the principal that the request acts for"},
+        .summary = "Redeem a share for the principal of the request"},
 
     /* Files. */
     {"GET", "/v1/threads/{thread_id}/files", SCOPE_FILES_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_files, .answer = &schema_file,
-        .handle = handle_file_list, .summary = "List the files of a thread by their names"},
+        .handle = handle_file_list, .summary = "List the files of a thread by name"},
     {"PUT", "/v1/threads/{thread_id}/files/{name}", SCOPE_FILES_WRITE, ROUTE_WRITE,
         ROUTE_UPLOAD | ROUTE_ETAG | ROUTE_MAY_CREATE, 200, .answer = &schema_file,
         .admit = admit_file_put, .handle = handle_file_put,
-        .summary = "Upload a file, or the next version of one"},
+        .summary = "Upload a new file or a new version of a file"},
     {"GET", "/v1/threads/{thread_id}/files/{name}", SCOPE_FILES_READ, ROUTE_READ,
         ROUTE_BYTES | ROUTE_ETAG, 200, .query = &query_file_get, .handle = handle_file_get,
-        .summary = "Read the bytes of a file, of the newest version unless told"},
+        .summary = "Read the bytes of a file; default: of the newest version"},
     {"DELETE", "/v1/threads/{thread_id}/files/{name}", SCOPE_FILES_WRITE, ROUTE_WRITE, ROUTE_ETAG,
         204, .handle = handle_file_delete, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Delete a file with all of its versions"},
+        .summary = "Delete a file and all of its versions"},
     {"GET", "/v1/threads/{thread_id}/files/{name}/info", SCOPE_FILES_READ, ROUTE_READ,
         ROUTE_ETAG | ROUTE_REVISION | ROUTE_MAY_LAG, 200, .answer = &schema_file,
         .handle = handle_file_info,
-        .summary = "Read what is known of a file"},
+        .summary = "Read the description of a file"},
     {"PATCH", "/v1/threads/{thread_id}/files/{name}/info", SCOPE_FILES_WRITE, ROUTE_WRITE,
         ROUTE_PATCH | ROUTE_ETAG | ROUTE_REVISION, 200, .body = &schema_file_patch,
         .answer = &schema_file, .handle = handle_file_patch, .summary = "Change a file's metadata"},
@@ -755,43 +755,43 @@ const struct route routes[] = {
     {"DELETE", "/v1/threads/{thread_id}/files/{name}/versions/{version}", SCOPE_FILES_WRITE,
         ROUTE_WRITE, ROUTE_ETAG, 204, .handle = handle_file_version_delete,
         .on_full = STORE_ON_FULL_FREES,
-        .summary = "Delete a version; with the last one the file goes"},
+        .summary = "Delete a version; deleting the last one deletes the file"},
     {"POST", "/v1/threads/{thread_id}/files/{name}/restore", SCOPE_FILES_WRITE, ROUTE_WRITE,
         ROUTE_ETAG, 200, .body = &schema_file_restore, .answer = &schema_file,
-        .handle = handle_file_restore, .summary = "Bring an old version back as a new one"},
+        .handle = handle_file_restore, .summary = "Restore an old version as a new version"},
     {"POST", "/v1/threads/{thread_id}/files/{name}/copy", SCOPE_FILES_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_MAY_CREATE, 200, .body = &schema_file_copy, .answer = &schema_file,
         .handle = handle_file_copy, .access = ACCESS_READER,
         .summary = "Copy a file to another thread or name"},
     {"POST", "/v1/threads/{thread_id}/uploads", SCOPE_FILES_WRITE, ROUTE_WRITE, 0, 201,
         .body = &schema_upload_create, .answer = &schema_upload, .handle = handle_upload_create,
-        .summary = "Begin an upload that can be resumed"},
+        .summary = "Start a resumable upload"},
     {"GET", "/v1/threads/{thread_id}/uploads", SCOPE_FILES_READ, ROUTE_READ, ROUTE_LIST, 200,
         .query = &query_page_only, .answer = &schema_upload, .handle = handle_upload_list,
-        .summary = "List the uploads that are under way, newest first"},
+        .summary = "List the unfinished uploads, newest first"},
     {"GET", "/v1/threads/{thread_id}/uploads/{upload_id}", SCOPE_FILES_READ, ROUTE_READ, 0, 200,
         .answer = &schema_upload, .handle = handle_upload_get,
-        .summary = "Read how far an upload has come"},
+        .summary = "Read the progress of an upload"},
     {"PATCH", "/v1/threads/{thread_id}/uploads/{upload_id}", SCOPE_FILES_WRITE, ROUTE_WRITE,
         ROUTE_UPLOAD, 200, .query = &query_upload_append, .answer = &schema_upload,
         .admit = admit_upload_append, .handle = handle_upload_append,
-        .summary = "Append bytes to an upload, from Upload-Offset on"},
+        .summary = "Append bytes to an upload at Upload-Offset"},
     {"DELETE", "/v1/threads/{thread_id}/uploads/{upload_id}", SCOPE_FILES_WRITE, ROUTE_WRITE, 0,
         204, .handle = handle_upload_delete, .on_full = STORE_ON_FULL_FREES,
-        .summary = "Give an upload up"},
+        .summary = "Cancel an upload"},
     {"POST", "/v1/threads/{thread_id}/uploads/{upload_id}/complete", SCOPE_FILES_WRITE,
         ROUTE_WRITE, ROUTE_MAY_CREATE, 200, .answer = &schema_file,
         .handle = handle_upload_complete,
-        .summary = "Make a version of an upload that has all of its bytes"},
+        .summary = "Complete an upload and create the version of the file"},
 
     /* The Memoria façade. */
     {"POST", "/workflow/start", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 201,
         .body = &schema_workflow_start, .answer = &schema_workflow,
         .handle = handle_workflow_start, .access = ACCESS_OWN,
-        .summary = "Start a run on a new or known workflow"},
+        .summary = "Start a run of a new or an existing workflow"},
     {"POST", "/workflow/input/{workflow_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 200,
         .body = &schema_workflow_input, .answer = &schema_workflow,
-        .handle = handle_workflow_input, .summary = "Answer the workflow's pending question"},
+        .handle = handle_workflow_input, .summary = "Answer the pending question of a workflow"},
     {"POST", "/workflow/pause/{workflow_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 200,
         .answer = &schema_workflow, .handle = handle_workflow_pause,
         .summary = "Pause a workflow and its run"},
@@ -805,7 +805,7 @@ const struct route routes[] = {
     {"GET", "/workflow/ws/{workflow_id}", SCOPE_EVENTS_READ, ROUTE_WEBSOCKET, 0, 101,
         .query = &query_workflow_stream, .answer = &schema_workflow,
         .handle = handle_workflow_stream,
-        .summary = "The workflow's events after a cursor, then live, over WebSocket"},
+        .summary = "Stream past and new events of a workflow after a cursor over WebSocket"},
 };
 /* clang-format on */
 

@@ -187,7 +187,7 @@ static bool parse_nested(struct parser *p, enum sort *out_sort)
 {
     size_t start = p->at - 1;
     if (p->depth == CONDITION_MAX_DEPTH)
-        return refuse(p, start, "it is nested too deep");
+        return refuse(p, start, "the condition is nested too deeply");
     p->depth++;
     if (!parse_or(p, out_sort))
         return false;
@@ -337,7 +337,7 @@ static bool parse_not(struct parser *p, enum sort *out_sort)
     unsigned nots = 0;
     while (take_word(p, STR("not")))
         if (++nots > CONDITION_MAX_DEPTH)
-            return refuse(p, p->at, "it is nested too deep");
+            return refuse(p, p->at, "the condition is nested too deeply");
     skip_blanks(p);
     size_t start = p->at;
     if (!parse_test(p, out_sort))
@@ -383,7 +383,7 @@ static bool parse_whole(struct parser *p)
 {
     enum sort sort;
     if (p->text.len > CONDITION_MAX_BYTES)
-        return refuse(p, CONDITION_MAX_BYTES, "it is longer than 4096 bytes");
+        return refuse(p, CONDITION_MAX_BYTES, "the condition is longer than 4096 bytes");
     skip_blanks(p);
     size_t start = p->at;
     if (!parse_or(p, &sort) || !decides(p, start, sort))

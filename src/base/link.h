@@ -9,7 +9,7 @@
 #include "base/str.h"
 
 /* The rule of link_is_safe, worded to follow the name of a member. */
-#define LINK_RULE "must be a URI of http or https with a host, or a relative one, without blanks"
+#define LINK_RULE "must be an http or https URI with a host, or a relative URI, without blanks"
 
 bool link_is_safe(struct str uri);
 

@@ -117,7 +117,8 @@ enum error context_not_found(struct context *c, const char *what, struct uuid id
 {
     char text[UUID_TEXT_LEN];
     uuid_format(id, text);
-    return problem_set(c->problem, ERR_NOT_FOUND, "there is no %s %.*s", what, UUID_TEXT_LEN, text);
+    return problem_set(
+        c->problem, ERR_NOT_FOUND, "the %s %.*s does not exist", what, UUID_TEXT_LEN, text);
 }
 
 enum error context_check_match(struct context *c, int64_t version)

@@ -16,6 +16,6 @@ enum error integrity_lost(struct context *c, const char *fmt, ...)
     struct str what = arena_vprintf(c->arena, fmt, args);
     va_end(args);
     return problem_set(c->problem, ERR_DAMAGED,
-        "%.*s is not what was stored: cairn check tells what is damaged, a backup has it whole",
+        "%.*s differs from what was stored: cairn check lists the damage; restore it from a backup",
         STR_ARG(what));
 }

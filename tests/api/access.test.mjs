@@ -44,7 +44,7 @@ test('a key acts for its principal, and a header narrows a key that has none', a
   expectFault(await admin.get('/v1/whoami', as('bob')), 422, 'invalid_input', 'Cairn-Principal');
   for (const scope of ['admin', 'operator'])
     expectFault(await admin.post('/v1/keys', { name: 'k', scopes: ['runs:read', scope],
-      principal: 'user:alice' }), 422, 'invalid_input', '/scopes/1', /acts for a principal/);
+      principal: 'user:alice' }), 422, 'invalid_input', '/scopes/1', /a key with a principal/);
   expectProblem(await admin.get('/v1/keys', as('user:bob')), 403, 'forbidden');
 
   const thread = await newThread(alice);

@@ -27,7 +27,7 @@ test('agents', async (t) => {
     const { id } = await make(open, { name: 'once' });
     const again = await open.post('/v1/agents', { name: 'once' });
     expectProblem(again, 409, 'conflict');
-    assert.match(again.body.detail, /an agent with the name "once" exists/);
+    assert.match(again.body.detail, /an agent with the name "once" already exists/);
     const other = await make(open, { name: 'twice' });
     expectProblem(await open.patch(`/v1/agents/${other.id}`, { name: 'once' }), 409, 'conflict');
     expectStatus(await open.patch(`/v1/agents/${id}`, { name: 'first' }), 200);
@@ -170,18 +170,19 @@ test('definitions of agents', async (t) => {
       [{ execution_config: { checkpoint_frequency: 'never' } },
         '/execution_config/checkpoint_frequency', /"every_turn", "on_change", "manual"/],
       [{ execution_config: { timeout_seconds: -1 } }, '/execution_config/timeout_seconds', /1/],
-      [{ tools: ['a', { tool: 'a' }] }, '/tools/1', /bound twice/],
+      [{ tools: ['a', { tool: 'a' }] }, '/tools/1', /bound more than once/],
       [{ tools: [{ name: 'a' }] }, '/tools/0/name', /not a member/],
-      [graph({ entry_point: 'x' }), '/workflow_graph/entry_point', /no node/],
+      [graph({ entry_point: 'x' }), '/workflow_graph/entry_point', /name of a node of the graph/],
       [graph({ nodes: [...GRAPH.nodes, GRAPH.nodes[0]] }), '/workflow_graph/nodes/3/name',
-        /another node too: "plan"/],
+        /names of the other nodes: "plan"/],
       [graph({ nodes: [...GRAPH.nodes, { name: 'far', type: 'router' }] }),
-        '/workflow_graph/nodes/3', /cannot be reached from the entry point "plan": "far"/],
+        '/workflow_graph/nodes/3', /must be reachable from the entry point "plan": "far"/],
       [graph({ nodes: [{ name: 'plan', type: 'magic' }] }), '/workflow_graph/nodes/0/type',
         /"llm", "tool", "router", "human"/],
       [graph({ edges: [{ from: 'plan', to: ['search', 'ask', 'x'] }] }),
-        '/workflow_graph/edges/0/to/2', /no node of the graph: "x"/],
-      [graph({ edges: [{ from: 'x', to: 'plan' }] }), '/workflow_graph/edges/0/from', /no node/],
+        '/workflow_graph/edges/0/to/2', /a node of the graph, not "x"/],
+      [graph({ edges: [{ from: 'x', to: 'plan' }] }), '/workflow_graph/edges/0/from',
+        /a node of the graph/],
       [graph({ edges: [{ ...GRAPH.edges[0], condition: 'a == ' }] }),
         '/workflow_graph/edges/0/condition', /at byte 5, a value is missing/],
     ])
@@ -289,7 +290,7 @@ test('links of agents', async (t) => {
 
   await t.test('no cycle, no children of a mere agent, no version that is not there', async () => {
     expectFault(await open.put(`/v1/agents/${sub.id}/links/${lead.id}`, {}), 422, 'invalid_input',
-      'child_id', /would close a cycle: "sub" > "lead" > "sub"/);
+      'child_id', /must not create a cycle: "sub" > "lead" > "sub"/);
     expectProblem(await open.put(`/v1/agents/${writer.id}/links/${sub.id}`, {}), 409, 'conflict');
     expectFault(await open.put(`/v1/agents/${lead.id}/links/${writer.id}`,
       { child_version: '4.0.0' }), 422, 'invalid_input', '/child_version');

@@ -225,7 +225,7 @@ test('the history of channels that are kept as writes', async (t) => {
     expectProblem(await ask(c3, { channels: ['m'], namespace: '' }), 404, 'not_found');
     expectFault(await ask(c3, {}), 422, 'invalid_input', '/channels');
     const twice = await ask(c3, { channels: ['m', 'm'] });
-    expectFault(twice, 422, 'invalid_input', '/channels/1', /twice/);
+    expectFault(twice, 422, 'invalid_input', '/channels/1', /repeated/);
     const many = Array.from({ length: 101 }, (_, i) => `c${i}`);
     expectFault(await ask(c3, { channels: many }), 422, 'invalid_input', '/channels', /100/);
   });

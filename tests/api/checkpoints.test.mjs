@@ -205,7 +205,7 @@ test('checkpoints of a thread', async (t) => {
     assert.deepEqual((await read(open, thread, id)).pending_writes, writes);
     const twice = { task_id: 't', writes: [{ channel: 'a', value: 1, index: 3 },
       { channel: 'b', value: 1, index: 3 }] };
-    expectFault(await open.put(path, twice), 422, 'invalid_input', '/writes/1/index', /twice/);
+    expectFault(await open.put(path, twice), 422, 'invalid_input', '/writes/1/index', /repeated/);
     const early = `${of(thread)}/${uuid()}/writes`;
     const body = { task_id: 't', writes: [{ channel: 'a', value: 1 }] };
     expectProblem(await open.put(early, body), 404, 'not_found');
@@ -332,7 +332,7 @@ test('checkpoints of a thread', async (t) => {
     assert.deepEqual(recovered.recovered_state, { messages: [long('a')], x: 1 });
     assert.deepEqual(recovered.pending_sends, [{ channel: 'tools', value: { call: 1 } }]);
     assert.deepEqual(recovered.skipped.map((s) => s.checkpoint_id), [c.id, b.id]);
-    assert.match(recovered.skipped[0].reason, /not what was stored/);
+    assert.match(recovered.skipped[0].reason, /differs from what was stored/);
     assert.deepEqual(recovered.warnings, [
       { channel: 'x', detail: 'has a value and no version' },
       { channel: 'y', detail: 'has a version and no value' },

@@ -62,7 +62,7 @@ test('an archive goes through files and pipes', async (t) => {
   });
 
   await t.test('unless something is wrong, which it says', async () => {
-    await as(alice).refused(1, /no such|not_found|there is no/i, 'export', 'thread', uuid());
+    await as(alice).refused(1, /no such|not_found|does not exist/i, 'export', 'thread', uuid());
     const missing = `${file}.none`;
     await as(bob).refused(1, /cannot read .*No such file/, 'import', missing);
     writeFileSync(file, 'hello '.repeat(1000));

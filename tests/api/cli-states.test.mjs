@@ -97,7 +97,7 @@ test('agents and what belongs to them', async (t) => {
     assert.deepEqual(await cli.rows('store', 'namespaces', '--max-depth', '1'), [['["users"]']]);
     assert.equal((await cli.json('store', 'delete', 'users.42', 'food', '--dry-run')).key, 'food');
     assert.equal((await cli('store', 'delete', 'users.42', 'food', '--yes')).code, 0);
-    await cli.refused(1, /no such key/, 'store', 'get', 'users.42', 'food');
+    await cli.refused(1, /key does not exist/, 'store', 'get', 'users.42', 'food');
   });
 
   await t.test('what is stored comes back as it is', async () => {
@@ -112,7 +112,7 @@ test('agents and what belongs to them', async (t) => {
     assert.deepEqual(rows.map((r) => r.slice(0, 2)), [['note', 'text/plain']]);
     await cli.refused(2, /either --value or --file/, 'storage', 'set', agent.id, 'x');
     assert.equal((await cli('storage', 'delete', agent.id, 'note', '--yes')).code, 0);
-    await cli.refused(1, /nothing stored/, 'storage', 'get', agent.id, 'note');
+    await cli.refused(1, /no stored value/, 'storage', 'get', agent.id, 'note');
     assert.equal((await cli('agent', 'delete', agent.id, '--yes')).code, 0);
   });
 });

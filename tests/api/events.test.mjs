@@ -162,7 +162,7 @@ test('cursors: a bad one, one ahead of the log, and one of another stream', asyn
   for (const bad of ['x', '-1', '1~1', '99999999999999999999', '1.5', ''])
     expectFault(await client.get(`/v1/threads/${thread.id}/events?after=${bad}`),
       400, 'invalid_cursor', 'after', /cursor/);
-  const ahead = /ahead of the log/;
+  const ahead = /greater than the cursor of the newest event/;
   expectFault(await client.get(`/v1/threads/${thread.id}/events?after=2`),
     400, 'invalid_cursor', 'after', ahead);
   expectFault(await client.get(`/v1/threads/${thread.id}/events?after=2&wait=10`),

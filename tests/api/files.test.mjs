@@ -285,7 +285,7 @@ test('files', async (t) => {
     assert.equal((await c.del(`${uploads}/${other.id}`)).status, 204);
     const stale = { name: 'big.bin', size_bytes: 2, expected_version: 9 };
     assert.match(expectProblem(await c.post(uploads, stale), 412, 'stale_etag').detail,
-      /^expected_version is 9, and the file has version \d+$/);
+      /^expected_version is 9, but the file has version \d+$/);
     expectFault(await c.post(uploads, { name: 'x', size_bytes: 1, content_type: 'bad' }), 422,
       'invalid_input', '/content_type');
     expectFault(await c.post(uploads, { name: 'x', size_bytes: 5 * 2 ** 30 + 1 }), 422,
@@ -319,7 +319,7 @@ test('files', async (t) => {
       `SELECT count(*) FROM uploads WHERE id = ${server.idLiteral(made.id)}
         AND writer IS NOT NULL`)[0][0] === 1);
     assert.match(expectProblem(await send(0, bytes), 409, 'conflict').detail,
-      /another request writes/);
+      /another request is writing/);
     writing.destroy();
     await eventually(async () => (await c.get(path)).body.offset_bytes === 10);
     expectStatus(await send(10, bytes.subarray(10)), 200);

@@ -79,7 +79,7 @@ test('the first key must be able to make others, so nobody locks themselves out'
     422,
     'invalid_input',
     '/scopes',
-    /first key.*operator/,
+    /operator.*first key/,
   );
   expectFault(
     await server.open.post('/v1/keys', {

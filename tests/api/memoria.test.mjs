@@ -147,7 +147,7 @@ test('input without a question is refused and changes nothing', async (t) => {
   const before = (await memoria.get(`/v1/runs/${run}`)).body;
   const refused = expectProblem(
     await memoria.post(`/workflow/input/${id}`, { input: 'yes' }), 409, 'transition_refused');
-  assert.match(refused.detail, /does not wait/);
+  assert.match(refused.detail, /is not waiting/);
   assert.ok(refused.allowed.includes('waiting_for_input'));
   assert.deepEqual((await memoria.get(`/v1/runs/${run}`)).body, before);
   const idle = expectStatus(await memoria.post('/v1/threads', {}), 201);

@@ -73,7 +73,7 @@ test('messages of a thread', async (t) => {
     await refuse(open, thread, { content, sender_id: uuid() }, '/sender_id', /participant/);
     await refuse(open, thread, { content, responds_to: theirs.id }, '/responds_to', /this thread/);
     await refuse(open, thread, { content, addressed_to: uuid() }, '/addressed_to',
-      /^can only be given for a command$/);
+      /^is allowed only for a command$/);
     await refuse(open, thread, { content, content_type: 'bad' }, '/content_type', /media type/);
     await refuse(open, thread, { content: '/go', type: 'command', addressed_to: uuid() },
       '/addressed_to', /active participant/);
@@ -89,7 +89,8 @@ test('messages of a thread', async (t) => {
     await refuse(open, thread, { messages: [{ content }, {}] }, '/messages/1/content', /given/);
     await refuse(open, thread, { messages: [{ content }, { content, metadata: { href: 1 } }] },
       '/messages/1/metadata/href', /string/);
-    await refuse(open, thread, { content, messages: [{ content }] }, '/messages', /stands alone/);
+    await refuse(open, thread, { content, messages: [{ content }] }, '/messages',
+      /must be the only member/);
     await refuse(
       open, thread, { messages: Array(101).fill({ content }) }, '/messages', /100 items/);
     assert.deepEqual((await list(open, thread)).data, []);
@@ -315,7 +316,7 @@ test('messages of a thread', async (t) => {
     for (const [content, rule] of [['go', /begin with/], ['/', /begin with/], ['/1x', /begin with/],
       ['/a.b', /begin with/], [`/${'a'.repeat(65)}`, /64/], ['/go "x', /byte 4/],
       ['/go a"b', /within/],
-      ['/go "a"b', /blank/], ['/go k=1 k=2', /twice/], [`/go ${'x '.repeat(101)}`, /100/],
+      ['/go "a"b', /blank/], ['/go k=1 k=2', /repeat/], [`/go ${'x '.repeat(101)}`, /100/],
       [`/go ${'x'.repeat(16384)}`, /16384 bytes/]])
       await refuse(open, thread, { content, type: 'command' }, '/content', rule);
     const asked = await send(open, thread, { content: '/sum a', type: 'command' });
@@ -355,8 +356,8 @@ test('messages of a thread', async (t) => {
     };
     for (const [q, expected] of Object.entries(cases))
       assert.deepEqual(await found(open, thread, q), expected.map((i) => texts[i]), q);
-    for (const [q, rule] of [['', /1 to 1000/], ['-quick', /word to look for/],
-      ['***', /letter or a digit/], ['"open', /does not end/], ['a*', /two letters/],
+    for (const [q, rule] of [['', /1 to 1000/], ['-quick', /required word/],
+      ['***', /letter or a digit/], ['"open', /close every quote/], ['a*', /two letters/],
       ['+ 🦊', /letter or a digit/], ['x '.repeat(33), /at most 32/],
       ['x'.repeat(1001), /1 to 1000/]])
       expectFault(

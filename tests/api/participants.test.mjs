@@ -114,7 +114,7 @@ test('a principal that is none is refused, and nothing changes', async (t) => {
   }
   expectFault(
     await admin.post(`/v1/threads/${thread}/participants`, { principal: `agent:${uuid()}` }),
-    422, 'invalid_input', '/principal', /agent that is there/);
+    422, 'invalid_input', '/principal', /existing agent/);
   assert.equal((await newThread(admin)).last_seq, 1);
   assert.equal(expectStatus(await admin.get(`/v1/threads/${thread}`), 200).last_seq, 1);
 });

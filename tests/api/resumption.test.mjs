@@ -133,9 +133,9 @@ test('the resumption of a thread', async (t) => {
     await refuse({ tool_schemas: [{ name: 'a' }] }, '/tool_schemas/0/input_schema', /object/);
     await refuse({ tool_schemas: [{ ...tool, name: '' }] }, '/tool_schemas/0/name', /1 to 128/);
     await refuse({ tool_schemas: [{ ...tool, description: 1 }] }, '/tool_schemas/0/description',
-      /text/);
+      /string/);
     await refuse({ tool_schemas: [1] }, '/tool_schemas/0', /object/);
-    await refuse({ beta_headers: ['a', 1] }, '/beta_headers/1', /text/);
+    await refuse({ beta_headers: ['a', 1] }, '/beta_headers/1', /string/);
     await refuse({ server_tools: ['a'] }, '/server_tools/0', /object/);
     await refuse({ file_registry: { 'a/b': {} } }, '/file_registry/a~1b', /filename/);
     await refuse({ file_registry: [] }, '/file_registry', /object/);
@@ -291,7 +291,7 @@ test('a run waits for its tools', async (t) => {
     const before = await eventsOf(open, run);
     expectFault(await open.post(`/v1/runs/${run.id}/tool-results`,
       { results: [result('a'), result('nobody')] }), 422, 'invalid_input',
-    '/results/1/tool_use_id', /not a tool/);
+    '/results/1/tool_use_id', /a tool that the run waits for/);
     assert.deepEqual((await toolsOf(open, run)).map((x) => x.result_at), [null, null]);
     assert.deepEqual(await eventsOf(open, run), before);
     expectProblem(await open.post(`/v1/runs/${uuid()}/tool-results`, { results: [result('a')] }),

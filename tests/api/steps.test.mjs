@@ -251,10 +251,10 @@ test('steps of runs', async (t) => {
       [{ ...good, tool_name: '' }, '/tool_name', /at least 1/],
       [{ ...good, outcome: 'maybe' }, '/outcome', /success/],
       [{ ...good, usage: { input_tokens: -1 } }, '/usage/input_tokens', /at least 0/],
-      [{ ...good, run_id: uuid() }, '/run_id', /the run of the path/],
+      [{ ...good, run_id: uuid() }, '/run_id', /the run in the path/],
       [{ ...good, agent_uuid: uuid() }, '/agent_uuid', /thread or the agent/],
       [{ action_type: 'api_response_received', action_data: { usage: { output_tokens: 'many' } } },
-        '/action_data/usage/output_tokens', /whole number/],
+        '/action_data/usage/output_tokens', /an integer/],
     ];
     for (const [step, pointer, rule] of bad) {
       await refuse(open, run.id, step, pointer, rule);
@@ -262,7 +262,7 @@ test('steps of runs', async (t) => {
     }
     await refuse(open, run.id, { steps: [] }, '/steps', /1|1000/);
     await refuse(open, run.id, { steps: Array(1001).fill(good) }, '/steps', /1|1000/);
-    await refuse(open, run.id, { ...good, steps: [good] }, '/steps', /stands alone/);
+    await refuse(open, run.id, { ...good, steps: [good] }, '/steps', /must be the only member/);
     assert.deepEqual((await list(open, run.id)).data, []);
     assert.equal((await append(open, run.id, good)).number, 1, 'no number was taken');
   });
@@ -462,7 +462,7 @@ test('steps of runs', async (t) => {
       assert.deepEqual(sum.types.map((s) => [s.action_type, s.count, s.errors, s.duration_ms]),
         [['run_completed', 1, 0, 0], ['tool_execution', 2, 1, 120_000]]);
     }
-    expectFault(await open.get('/v1/steps/summary'), 422, 'invalid_input', 'run_id', /either/);
+    expectFault(await open.get('/v1/steps/summary'), 422, 'invalid_input', 'run_id', /exactly one of/);
     expectProblem(await open.get(`/v1/steps/summary?run_id=${uuid()}`), 404, 'not_found');
   });
 

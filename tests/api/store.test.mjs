@@ -121,7 +121,7 @@ test('items of the store', async (t) => {
     expectRule(await put(open, ['x'.repeat(129)], 'k', {}), '/namespace/0',
       'must be a label of 1 to 128 bytes');
     expectRule(await put(open, ['a', 'b.c'], 'k', {}), '/namespace/1',
-      'must not have a "." in it');
+      'must not contain "."');
     expectRule(await put(open, ['a', 7], 'k', {}), '/namespace/1', 'must be a string, not number');
     expectRule(await put(open, 'a', 'k', {}), '/namespace', 'must be an array, not string');
     expectRule(await put(open, ['a'], '', {}), '/key', 'must have at least 1 bytes');
@@ -237,7 +237,7 @@ test('search in the store', async (t) => {
     await refused({ limit: 201 }, '/limit', 'must be at most 200');
     await refused({ offset: 10001 }, '/offset', 'must be at most 10000');
     await refused({ namespace_prefix: ['a.b'] }, '/namespace_prefix/0',
-      'must not have a "." in it');
+      'must not contain "."');
     await refused({ filter: { x: { $like: 1 } } }, '/filter/x/$like',
       'must be one of $eq, $ne, $gt, $gte, $lt, $lte, $in and $nin');
     await refused({ filter: { x: { $gt: 1, y: 1 } } }, '/filter/x/y',
@@ -304,17 +304,17 @@ test('vectors of the store', async (t) => {
       expectRule(await put(open, namespace, 'bad', {}, vectors([1], values)), pointer, rule);
     await refused([], '/vectors/1/values', 'must have 1 to 4096 numbers');
     await refused(Array(4097).fill(0), '/vectors/1/values', 'must have 1 to 4096 numbers');
-    await refused([1, 'x'], '/vectors/1/values/1', 'must be a number of 32 bits');
-    await refused([1e39], '/vectors/1/values/0', 'must be a number of 32 bits');
+    await refused([1, 'x'], '/vectors/1/values/1', 'must be a 32-bit floating-point number');
+    await refused([1e39], '/vectors/1/values/0', 'must be a 32-bit floating-point number');
     expectRule(await put(open, namespace, 'bad', {}, vectors(...Array(17).fill([1]))), '/vectors',
       'must have at most 16 items');
     expectProblem(await get(open, namespace, 'bad'), 404, 'not_found');
     const asked = async (body, pointer, rule) =>
       expectRule(await open.post('/v1/store/search', body), pointer, rule);
     await asked({ vector: [1], query: 'x' }, '/vector', 'cannot be given together with query');
-    await asked({ vector: [null] }, '/vector/0', 'must be a number of 32 bits');
+    await asked({ vector: [null] }, '/vector/0', 'must be a 32-bit floating-point number');
     await asked({ namespace_prefix: ['v'], vector: [1, 2, 3] }, '/vector',
-      'must have 2 numbers, as the vectors have that are under this prefix');
+      'must have 2 numbers like the vectors under this prefix');
     expectStatus(await put(open, ['wide'], 'k', {}, vectors(Array(4096).fill(0.123456789))), 201);
     const { data } = await search(open, { namespace_prefix: ['wide'],
       vector: Array(4096).fill(7) });
@@ -372,7 +372,7 @@ test('namespaces of the store', async (t) => {
       expectRule(await open.post('/v1/store/namespaces', body), pointer, rule);
     await refused({ max_depth: 0 }, '/max_depth', 'must be at least 1');
     await refused({ limit: 1001 }, '/limit', 'must be at most 1000');
-    await refused({ prefix: ['a', 'b.'] }, '/prefix/1', 'must not have a "." in it');
+    await refused({ prefix: ['a', 'b.'] }, '/prefix/1', 'must not contain "."');
     await refused({ suffix: [''] }, '/suffix/0', 'must be a label of 1 to 128 bytes');
     expectFault(await open.post('/v1/store/namespaces', { cursor: 'bm8' }), 400, 'invalid_cursor',
       '/cursor');
@@ -415,14 +415,14 @@ test('batches of the store', async (t) => {
     await refused({ op: 'put', namespace: ['x'], key: '', value: {} }, '/key',
       'must have at least 1 bytes');
     await refused({ op: 'put', namespace: ['x.y'], key: 'k', value: {} }, '/namespace/0',
-      'must not have a "." in it');
+      'must not contain "."');
     await refused({ op: 'get', namespace: ['x'], key: 'k', value: {} }, '/value',
       'is not a member of a get');
     await refused({ op: 'search', key: 'k' }, '/key', 'is not a member of a search');
     await refused({ op: 'search', limit: 201 }, '/limit', 'must be at most 200');
     await refused({ op: 'search', filter: { x: { $x: 1 } } }, '/filter/x/$x',
       'must be one of $eq, $ne, $gt, $gte, $lt, $lte, $in and $nin');
-    await refused({ op: 'namespaces', suffix: ['a.b'] }, '/suffix/0', 'must not have a "." in it');
+    await refused({ op: 'namespaces', suffix: ['a.b'] }, '/suffix/0', 'must not contain "."');
     await refused({ op: 'move' }, '/op',
       'must be one of "get", "put", "delete", "search", "namespaces"');
     await refused({}, '/op', 'must be given');

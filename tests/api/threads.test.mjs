@@ -150,7 +150,7 @@ test('bad filters are refused by name, never ignored', async (t) => {
     'status=asleep': ['status', /active, paused, cancelled, error/],
     'limit=0': ['limit', /1 to 200/],
     'limit=201': ['limit', /1 to 200/],
-    'limit=ten': ['limit', /whole number/],
+    'limit=ten': ['limit', /an integer/],
     'limit=5&limit=6': ['limit', /repeated/],
     'created_after=yesterday': ['created_after', /RFC 3339/],
     'agent=': ['agent', /bytes/],

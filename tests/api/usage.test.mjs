@@ -101,7 +101,7 @@ test('prices and usage', async (t) => {
     );
     const euro = await put({ input: 1, output: 1, currency: 'EUR' });
     expectProblem(euro, 422, 'invalid_input');
-    assert.match(euro.text, /must be USD, that of the tenant's other prices/);
+    assert.match(euro.text, /must be USD, the currency of the tenant's other prices/);
     assert.equal(expectStatus(await open.get('/v1/prices/small'), 200).version, 1);
     const stale = { headers: { 'If-Match': '"7"' } };
     expectProblem(await open.put('/v1/prices/small', SONNET, stale), 412, 'stale_etag');
@@ -148,7 +148,7 @@ test('prices and usage', async (t) => {
     expectRule(
       await open.post('/v1/costs', { model: 'unknown', usage: TOKENS }),
       '/model',
-      'has no price: add one with PUT /v1/prices/unknown',
+      'must have a price: set it with PUT /v1/prices/unknown',
     );
     const unpriced = expectStatus(await tell(run, { ...CALL, model: 'unknown' }), 201);
     assert.deepEqual(
@@ -232,12 +232,12 @@ test('prices and usage', async (t) => {
     expectRule(
       await open.get('/v1/usage?group_by=hour'),
       'group_by',
-      'must be any of day, model, provider and agent, with commas between',
+      'must list any of day, model, provider and agent, separated by commas',
     );
     expectRule(
       await open.get('/v1/usage?from=2026-02-30'),
       'from',
-      'must be a day from 1970 on, such as 2026-01-31',
+      'must be a date from 1970 onwards, such as 2026-01-31',
     );
     expectRule(
       await open.get('/v1/usage?from=2026-02-02&to=2026-02-01'),
@@ -258,7 +258,7 @@ test('prices and usage', async (t) => {
     for (const query of ['days=7', 'days=30&group_by=agent'])
       assert.ok(expectStatus(await open.get(`${path}?${query}`), 200).data.length >= 1);
     const none = await open.get(`${path}?days=0`);
-    expectRule(none, 'days', 'must be a whole number from 1 to 366');
+    expectRule(none, 'days', 'must be an integer from 1 to 366');
   });
 
   await t.test('a deleted price is gone for new calls, and its versions stay', async () => {

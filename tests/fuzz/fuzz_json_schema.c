@@ -80,8 +80,8 @@ static enum verdict validate(
         return VALID;
     check_faults(problem, value);
     struct str last = problem->faults[problem->n_faults - 1].detail;
-    bool gave_up = str_starts_with(last, STR("must take at most")) ||
-                   str_starts_with(last, STR("must not lead through"));
+    bool gave_up = str_starts_with(last, STR("must be validated within")) ||
+                   str_starts_with(last, STR("must not pass through"));
     return gave_up || problem->n_faults_untold > 0 ? GAVE_UP : INVALID;
 }
 

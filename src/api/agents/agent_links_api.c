@@ -10,16 +10,16 @@ static const struct field link_fields[] = {
     FIELD(UUID, child_id, IN_READ),
     FIELD(STRING, child_name, IN_READ),
     FIELD(ENUM, child_kind, IN_READ, .choices = agent_kinds),
-    FIELD(STRING_OR_NONE, role, IN_BODY | IN_READ, "what the child is there; member unless told",
-        .min = 1, .max = AGENT_ROLE_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NONE, role, IN_BODY | IN_READ, "role of the child; default: member", .min = 1,
+        .max = AGENT_ROLE_NAME_MAX_BYTES),
     FIELD(INT_OR_NONE, position, IN_BODY | IN_READ,
-        "its place among the children; behind the others unless told", .max = INT32_MAX),
+        "position among the children; default: after the last one", .max = INT32_MAX),
     FIELD(STRING_OR_NULL, child_version, IN_BODY | IN_READ,
-        "a version of the child; null: its active one", .max = SEMVER_MAX_BYTES),
+        "version of the child; null: the active version", .max = SEMVER_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = AGENT_LINK_METADATA_MAX_BYTES),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, revision, IN_READ, "the ETag's number"),
+    FIELD(INT, revision, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_agent_link =

@@ -11,15 +11,16 @@ enum { IN_PARTS = IN_SHOWN(0) };
 static const struct field version_fields[] = {
     FIELD(UUID, agent_id, IN_READ),
     FIELD(STRING, version, IN_READ),
-    FIELD(INT, number, IN_READ, "the order in which they were made, from 1"),
-    FIELD(BOOL, is_active, IN_READ, "whether new runs get it"),
+    FIELD(INT, number, IN_READ, "order of creation, from 1"),
+    FIELD(BOOL, is_active, IN_READ, "true if new runs use this version"),
     FIELD(STRING_OR_NULL, description, IN_READ),
-    FIELD(STRING_OR_NULL, created_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(STRING_OR_NULL, created_by, IN_READ,
+        "principal of the request; null for a key of the whole tenant"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(
-        TIME_OR_NULL, used_at, IN_READ, "when its first run began: from then on it never changes"),
-    FIELD(INT, revision, IN_READ, "the ETag's number"),
+    FIELD(TIME_OR_NULL, used_at, IN_READ,
+        "start of the first run; from then on the version cannot change"),
+    FIELD(INT, revision, IN_READ, "number in the ETag"),
     FIELD_AS(
         OBJECT_OR_NULL, "system_prompt", parts[PART_SYSTEM_PROMPT], IN_PARTS, .hide_none = true),
     FIELD_AS(OBJECT_OR_NULL, "workflow_graph", parts[PART_WORKFLOW_GRAPH], IN_PARTS),
@@ -41,13 +42,13 @@ const struct schema schema_agent_version =
 #define OF struct agent_version_draft
 static const struct field draft_fields[] = {
     FIELD(STRING_OR_NONE, version, IN_BODY,
-        "a semantic version greater than all of the agent's; or else bump", .min = 1,
+        "semantic version, greater than all versions of the agent; alternative to bump", .min = 1,
         .max = SEMVER_MAX_BYTES),
-    FIELD(ENUM_OR_NONE, bump, IN_BODY, "which number of the newest version to raise",
+    FIELD(ENUM_OR_NONE, bump, IN_BODY, "number of the newest version to increase",
         .choices = semver_bumps),
-    FIELD(STRING_OR_NULL, description, IN_BODY | IN_PATCH, "what is new in it",
+    FIELD(STRING_OR_NULL, description, IN_BODY | IN_PATCH, "description of the changes",
         .max = VERSION_NOTE_MAX_BYTES),
-    FIELD(BOOL_OR_NONE, activate, IN_BODY, "make it the active one at once; false unless told"),
+    FIELD(BOOL_OR_NONE, activate, IN_BODY, "activate the version at once; default: false"),
     DEFINITION_FIELDS(definition, IN_BODY | IN_PATCH),
 };
 #undef OF
@@ -69,8 +70,9 @@ static const struct schema schema_diff_field =
 static const struct field diff_fields[] = {
     FIELD(STRING, from, IN_READ),
     FIELD(STRING, to, IN_READ),
-    FIELD(LIST, fields, IN_READ, "the parts that differ", .nested = &schema_diff_field),
-    FIELD(ARRAY, patch, IN_READ, "a JSON Patch from the one definition to the other",
+    FIELD(
+        LIST, fields, IN_READ, "parts of the definition that differ", .nested = &schema_diff_field),
+    FIELD(ARRAY, patch, IN_READ, "JSON Patch that turns one definition into the other",
         .items = "object"),
 };
 #undef OF

@@ -12,25 +12,25 @@ struct agent_body {
 static const struct field agent_fields[] = {
     FIELD_OF(agent, UUID, id, IN_READ),
     FIELD_OF(agent, STRING, name, IN_BODY | IN_PATCH | IN_READ,
-        "no other agent of the tenant has it", .min = 1, .max = AGENT_NAME_MAX_BYTES),
-    FIELD_OF(agent, ENUM, kind, IN_BODY | IN_READ, "agent unless told", .choices = agent_kinds,
+        "unique among the agents of the tenant", .min = 1, .max = AGENT_NAME_MAX_BYTES),
+    FIELD_OF(agent, ENUM, kind, IN_BODY | IN_READ, "default: agent", .choices = agent_kinds,
         .optional_in = IN_BODY),
     FIELD_OF(agent, STRING_OR_NULL, version, IN_READ,
-        "the active version of its definition, which new runs get"),
+        "active version of the definition, used by new runs"),
     FIELD_OF(agent, ENUM, status, IN_READ,
-        "created until its first run; inactive: no run begins of it", .choices = agent_statuses),
+        "created until the first run starts; inactive: new runs are rejected",
+        .choices = agent_statuses),
     FIELD_OF(agent, BOOL, is_active, IN_READ),
     FIELD_OF(agent, STRING_OR_NULL, description, IN_BODY | IN_PATCH | IN_READ,
         .max = AGENT_DESCRIPTION_MAX_BYTES),
     FIELD_OF(agent, OBJECT_OR_NONE, metadata, IN_BODY | IN_PATCH | IN_READ,
         .max = AGENT_METADATA_MAX_BYTES),
     FIELD_OF(agent, BOOL, is_active, IN_PATCH),
-    FIELD_HAS(
-        BOOL_OR_NONE, "is_active", agent.is_active, has_is_active, IN_BODY, "true unless told"),
+    FIELD_HAS(BOOL_OR_NONE, "is_active", agent.is_active, has_is_active, IN_BODY, "default: true"),
     DEFINITION_FIELDS(definition, IN_BODY),
     FIELD_OF(agent, TIME, created_at, IN_READ),
     FIELD_OF(agent, TIME, updated_at, IN_READ),
-    FIELD_OF(agent, INT, revision, IN_READ, "the ETag's number"),
+    FIELD_OF(agent, INT, revision, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_agent = SCHEMA("Agent", struct agent, agent_fields, IN_READ);
@@ -46,7 +46,7 @@ struct agents_query {
 #define OF struct agents_query
 static const struct field agents_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(STRING_OR_NONE, name, IN_QUERY, "the agent of exactly this name", .min = 1,
+    FIELD(STRING_OR_NONE, name, IN_QUERY, "exact name of the agent", .min = 1,
         .max = AGENT_NAME_MAX_BYTES),
     FIELD(ENUM_OR_NONE, kind, IN_QUERY, .choices = agent_kinds),
 };

@@ -11,9 +11,10 @@
         FIELD(DOCUMENT, data, in, "an object or an array", .max = STATE_DATA_MAX_BYTES, \
             .hide_none = true),                                                         \
         FIELD(OBJECT_OR_NULL, json_schema, in,                                          \
-            "JSON Schema 2020-12, which every write of data satisfies",                 \
+            "JSON Schema 2020-12 that every write of data must satisfy",                \
             .max = STATE_SCHEMA_MAX_BYTES, .hide_none = true),                          \
-        FIELD(OBJECT_OR_NULL, ui_schema, in, "how to show it; Cairn only keeps it",     \
+        FIELD(OBJECT_OR_NULL, ui_schema, in,                                            \
+            "hints for displaying the document; Cairn does not interpret them",         \
             .max = STATE_SCHEMA_MAX_BYTES, .hide_none = true)
 
 #define OF struct state
@@ -22,10 +23,11 @@ static const struct field state_fields[] = {
     FIELD(UUID_OR_NULL, agent_id, IN_READ),
     FIELD(UUID_OR_NULL, thread_id, IN_READ),
     DOCUMENT_FIELDS(IN_BODY | IN_READ),
-    FIELD(STRING_OR_NULL, updated_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(STRING_OR_NULL, updated_by, IN_READ,
+        "principal of the request; null for a key of the whole tenant"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number"),
+    FIELD(INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_state = SCHEMA("State", struct state, state_fields, IN_READ);
@@ -36,7 +38,8 @@ const struct schema schema_state_patch = SCHEMA("StatePatch", struct state, stat
 static const struct field version_fields[] = {
     FIELD(INT, version, IN_READ),
     DOCUMENT_FIELDS(IN_READ),
-    FIELD(STRING_OR_NULL, created_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(STRING_OR_NULL, created_by, IN_READ,
+        "principal of the request; null for a key of the whole tenant"),
     FIELD(TIME, created_at, IN_READ),
 };
 #undef OF
@@ -50,7 +53,7 @@ struct states_query {
 #define OF struct states_query
 static const struct field states_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: data, json_schema and ui_schema too",
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: include data, json_schema and ui_schema",
         .choices = include_documents),
 };
 #undef OF

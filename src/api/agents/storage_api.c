@@ -16,11 +16,12 @@ static const struct field item_fields[] = {
     FIELD_OF(item, STRING, key, IN_READ),
     FIELD_OF(item, STRING, content_type, IN_READ),
     FIELD_OF(item, INT, size_bytes, IN_READ),
-    FIELD_OF(item, JSON, value, IN_READ, "of JSON, when it was asked for", .hide_none = true),
-    FIELD(STRING, base64, IN_READ, "of anything else, when it was asked for", .hide_none = true),
+    FIELD_OF(item, JSON, value, IN_READ, "JSON value, with include=values", .hide_none = true),
+    FIELD(
+        STRING, base64, IN_READ, "bytes that are not JSON, with include=values", .hide_none = true),
     FIELD_OF(item, TIME, created_at, IN_READ),
     FIELD_OF(item, TIME, updated_at, IN_READ),
-    FIELD_OF(item, INT, version, IN_READ, "the ETag's number"),
+    FIELD_OF(item, INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_storage_item =
@@ -34,9 +35,10 @@ struct storage_query {
 #define OF struct storage_query
 static const struct field storage_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(STRING_OR_NONE, prefix, IN_QUERY, "only keys that begin with this",
+    FIELD(STRING_OR_NONE, prefix, IN_QUERY, "only keys with this prefix",
         .max = STORAGE_KEY_MAX_BYTES),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values: what is stored too", .choices = include_values),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values: include the stored values",
+        .choices = include_values),
 };
 #undef OF
 const struct schema query_storage =

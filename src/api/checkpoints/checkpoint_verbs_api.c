@@ -12,8 +12,8 @@ struct namespace_query {
 };
 #define OF struct namespace_query
 static const struct field namespace_fields[] = {
-    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "only this one; empty: the outermost graph",
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY,
+        "only this namespace; empty: the outermost graph", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
 #undef OF
 const struct schema query_checkpoint_delete =
@@ -23,9 +23,9 @@ enum { IN_PRUNED = IN_SHOWN(0), IN_COPIED = IN_SHOWN(1) };
 #define OF struct checkpoint_removed
 static const struct field removed_fields[] = {
     FIELD_AS(INT, "pruned", count, IN_PRUNED),
-    FIELD(BOOL, more, IN_PRUNED, "there are others to go: ask again"),
+    FIELD(BOOL, more, IN_PRUNED, "more checkpoints remain to delete: repeat the request"),
     FIELD_AS(INT, "copied", count, IN_COPIED),
-    FIELD(BOOL, more, IN_COPIED, "there are others to copy: ask again"),
+    FIELD(BOOL, more, IN_COPIED, "more checkpoints remain to copy: repeat the request"),
 };
 #undef OF
 const struct schema schema_checkpoint_pruned =
@@ -53,11 +53,12 @@ struct prune_body {
 enum { KEEP_MAX = 1000 * 1000, AGE_MAX_S = 1000 * 366 * 86400LL };
 #define OF struct prune_body
 static const struct field prune_fields[] = {
-    FIELD(INT_OR_NONE, keep_latest, IN_BODY, "how many stay in each namespace; 1 unless given",
-        .min = 1, .max = KEEP_MAX),
-    FIELD(TIME_OR_NONE, older_than, IN_BODY, "only what was put before this time"),
-    FIELD(INT_OR_NONE, older_than_s, IN_BODY, "the same as an age in seconds", .max = AGE_MAX_S),
-    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY, "only this one",
+    FIELD(INT_OR_NONE, keep_latest, IN_BODY,
+        "number of checkpoints to keep in each namespace; default: 1", .min = 1, .max = KEEP_MAX),
+    FIELD(TIME_OR_NONE, older_than, IN_BODY, "only checkpoints that were put before this time"),
+    FIELD(INT_OR_NONE, older_than_s, IN_BODY, "alternative to older_than: an age in seconds",
+        .max = AGE_MAX_S),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY, "only this namespace",
         .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
 #undef OF
@@ -69,8 +70,8 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
     const struct prune_body *body = call->request.input;
     struct checkpoint_removed removed;
     if (!body->has_keep_latest && !body->has_older_than && !body->has_older_than_s)
-        return problem_fault(
-            &call->problem, STR("/keep_latest"), "must be given, or older_than or older_than_s");
+        return problem_fault(&call->problem, STR("/keep_latest"),
+            "must be given unless older_than or older_than_s is given");
     if (body->has_older_than && body->has_older_than_s)
         return problem_fault(
             &call->problem, STR("/older_than_s"), "cannot be given together with older_than");
@@ -117,10 +118,10 @@ static const struct field diff_fields[] = {
     FIELD_AS(UUID, "from_id", from.id, IN_READ),
     FIELD_AS(UUID, "to_id", to.id, IN_READ),
     FIELD(ARRAY, channels, IN_READ,
-        "[{channel, change, from_version, to_version}]; added, removed or changed",
+        "[{channel, change, from_version, to_version}]; change is added, removed or changed",
         .items = "object"),
     FIELD(ARRAY, patch, IN_READ,
-        "a JSON Patch (RFC 6902) that makes the values of one those of the other",
+        "JSON Patch (RFC 6902) that turns the values of one checkpoint into those of the other",
         .items = "object"),
 };
 #undef OF
@@ -148,8 +149,8 @@ struct recovery_query {
 #define OF struct recovery_query
 static const struct field recovery_query_fields[] = {
     FIELD_AS(UUID_OR_NONE, "checkpoint_id", id, IN_QUERY,
-        "this one, or an ancestor of it; the latest unless given"),
-    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "the outermost graph unless given",
+        "recover from this checkpoint or an ancestor; default: the latest"),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "default: the outermost graph",
         .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
 #undef OF
@@ -164,16 +165,16 @@ static const struct field recovery_fields[] = {
     FIELD_OF(checkpoint, INT, sequence_num, IN_READ),
     FIELD_OF(checkpoint, STRING_OR_NULL, node, IN_READ),
     FIELD_AS(OBJECT, "recovered_state", checkpoint.channel_values, IN_READ,
-        "the values of the channels, as they were put"),
+        "values of the channels, as they were put"),
     FIELD_OF(checkpoint, OBJECT, channel_versions, IN_READ),
     FIELD_OF(checkpoint, OBJECT, versions_seen, IN_READ),
     FIELD_OF(checkpoint, ARRAY, pending_sends, IN_READ,
-        "what was queued, and may have to be carried out again", .items = "object"),
+        "queued sends, which may have to be repeated", .items = "object"),
     FIELD_OF(checkpoint, ARRAY, pending_writes, IN_READ,
-        "what tasks had done, and need not do again", .nested = &schema_pending_write),
+        "completed writes of tasks, which need not be repeated", .nested = &schema_pending_write),
     FIELD_OF(checkpoint, OBJECT, metadata, IN_READ),
-    FIELD(ARRAY, skipped, IN_READ, "[{checkpoint_id, reason}]: newer ones whose content is damaged",
-        .items = "object"),
+    FIELD(ARRAY, skipped, IN_READ,
+        "[{checkpoint_id, reason}]: newer checkpoints whose content is damaged", .items = "object"),
     FIELD(ARRAY, warnings, IN_READ,
         "[{channel, detail}]: values without a version, and versions without a value",
         .items = "object"),
@@ -222,9 +223,9 @@ struct deltas_body {
 #define OF struct deltas_body
 static const struct field deltas_fields[] = {
     FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY,
-        "unless given, the outermost one that has the checkpoint",
+        "default: the outermost namespace that has the checkpoint",
         .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
-    FIELD(STRINGS, channels, IN_BODY, "their names", .max = CHECKPOINT_DELTA_CHANNELS),
+    FIELD(STRINGS, channels, IN_BODY, "names of the channels", .max = CHECKPOINT_DELTA_CHANNELS),
 };
 #undef OF
 const struct schema schema_deltas_body =
@@ -235,11 +236,11 @@ static const struct field deltas_shown_fields[] = {
     FIELD_AS(UUID, "checkpoint_id", checkpoint.id, IN_READ),
     FIELD_AS(STRING, "namespace", checkpoint.ns, IN_READ),
     FIELD(OBJECT, channels, IN_READ,
-        "of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest first; "
-        "without a seed where no ancestor has a value"),
+        "for each channel {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, "
+        "oldest first; seed is absent if no ancestor has a value"),
     FIELD(INT, looked_at, IN_READ, "ancestors"),
     FIELD_AS(UUID_OR_NULL, "next_checkpoint_id", next, IN_READ,
-        "for channels without a seed ask this one too: its writes are older"),
+        "for channels without a seed, request this checkpoint too: its writes are older"),
 };
 #undef OF
 const struct schema schema_checkpoint_deltas =
@@ -296,13 +297,15 @@ struct replay_body {
 static const struct field replay_fields[] = {
     FIELD(UUID, checkpoint_id, IN_BODY),
     FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_BODY,
-        "unless given, the outermost one that has it", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+        "default: the outermost namespace that has the checkpoint",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
     FIELD(OBJECT_OR_NULL, modified_state, IN_BODY,
-        "channels and the values that they begin with instead", .max = SNAPSHOT_MAX_BYTES),
-    FIELD(ENUM_OR_NULL, policy, IN_BODY, "instead of the thread's run_policy",
+        "channels with the initial values that replace those of the checkpoint",
+        .max = SNAPSHOT_MAX_BYTES),
+    FIELD(ENUM_OR_NULL, policy, IN_BODY, "overrides the run_policy of the thread",
         .choices = thread_run_policies),
     FIELD(ENUM_OR_NONE, dispatch, IN_BODY,
-        "queue (a worker claims it; the default) or direct (the caller works on it)",
+        "queue (default: a worker claims the run) or direct (the caller executes the run)",
         .choices = run_dispatches),
 };
 #undef OF
@@ -318,7 +321,7 @@ static const struct field replayed_fields[] = {
     FIELD_OF(run, UUID, thread_id, IN_READ),
     FIELD_OF(run, ENUM, status, IN_READ, .choices = run_statuses),
     FIELD_AS(UUID, "checkpoint_id", checkpoint.id, IN_READ,
-        "the first of the new run, upon the one that it goes on from"),
+        "first checkpoint of the new run; its parent is the replayed checkpoint"),
 };
 #undef OF
 const struct schema schema_replayed = SCHEMA("Replayed", struct replayed, replayed_fields, IN_READ);

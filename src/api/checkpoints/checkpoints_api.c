@@ -33,23 +33,21 @@ static const struct field checkpoint_fields[] = {
     FIELD_AS(STRING, "namespace", ns, IN_READ, "\"\" is the outermost graph"),
     FIELD(UUID_OR_NULL, parent_id, IN_READ),
     FIELD(UUID_OR_NULL, run_id, IN_READ),
-    FIELD(INT, sequence_num, IN_READ, "rises with what is put into the thread"),
+    FIELD(INT, sequence_num, IN_READ, "increases with every checkpoint of the thread"),
     FIELD(STRING_OR_NULL, node, IN_READ),
     FIELD(OBJECT, metadata, IN_READ),
-    FIELD(INT, size_bytes, IN_READ, "of the values, as JSON"),
+    FIELD(INT, size_bytes, IN_READ, "size of the values as JSON"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(OBJECT, channel_versions, IN_READ, .hide_none = true),
     FIELD(OBJECT, versions_seen, IN_READ, .hide_none = true),
     FIELD(ARRAY, pending_sends, IN_READ, .items = "object", .hide_none = true),
     FIELD(ARRAY, pending_writes, IN_READ,
-        "with include=writes: what tasks have written towards the next checkpoint",
+        "with include=writes: writes of tasks for the next checkpoint",
         .nested = &schema_pending_write, .hide_none = true),
     FIELD(OBJECT, channel_values, IN_VALUES,
-        "with include=values, and of one checkpoint: the values of its channels",
-        .hide_none = true),
+        "values of the channels; in lists only with include=values", .hide_none = true),
     FIELD_AS(OBJECT, "state", channel_values, IN_STATE,
-        "with include=values, and of one checkpoint: the values of its channels",
-        .hide_none = true),
+        "values of the channels; in lists only with include=values", .hide_none = true),
 };
 #undef OF
 const struct schema schema_checkpoint =
@@ -71,13 +69,13 @@ struct changes_body {
 };
 #define OF struct changes_body
 static const struct field changes_fields[] = {
-    FIELD(OBJECT_OR_NONE, set, IN_BODY, "channels and their new values", .max = SNAPSHOT_MAX_BYTES),
-    FIELD(OBJECT_OR_NONE, append, IN_BODY, "channels that are lists, and what is added to each",
-        .max = SNAPSHOT_MAX_BYTES),
-    FIELD(STRINGS_OR_NONE, remove, IN_BODY, "channels that go"),
+    FIELD(OBJECT_OR_NONE, set, IN_BODY, "new values by channel", .max = SNAPSHOT_MAX_BYTES),
+    FIELD(OBJECT_OR_NONE, append, IN_BODY,
+        "elements to append, by channel; the channels must be lists", .max = SNAPSHOT_MAX_BYTES),
+    FIELD(STRINGS_OR_NONE, remove, IN_BODY, "channels to remove"),
     FIELD(ENUM_OR_NONE, inherit, IN_BODY,
-        "of the parent's channels: all, unless given, or those that have kept the version which "
-        "channel_versions names",
+        "channels to take from the parent: all (default), or those whose version is unchanged in "
+        "channel_versions",
         .choices = inherits),
 };
 #undef OF
@@ -97,30 +95,31 @@ struct put_body {
 #define OF struct put_body
 static const struct field put_fields[] = {
     FIELD_HAS(UUID_OR_NONE, "id", checkpoint.id, has_id, IN_BODY,
-        "any UUID; a new one of version 7 unless given"),
+        "any UUID; default: a new UUID of version 7"),
     FIELD_AS(STRING_OR_NONE, "namespace", checkpoint.ns, IN_BODY,
-        "\"\", the outermost graph, unless given", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+        "default: \"\", the outermost graph", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
     FIELD_OF(checkpoint, UUID_OR_NULL, parent_id, IN_BODY,
-        "the latest of the namespace unless given; null: none"),
+        "default: the latest checkpoint of the namespace; null: no parent"),
     FIELD(UUID_OR_NULL, expected_latest, IN_BODY,
-        "refuse with 409 when the latest is another one; null: when there is any"),
+        "reject with 409 if the latest checkpoint has another id; null: if any checkpoint exists"),
     FIELD_OF(checkpoint, UUID_OR_NULL, run_id, IN_BODY),
-    FIELD_OF(checkpoint, OBJECT_OR_NONE, channel_values, IN_BODY, "whole; or else changes",
-        .max = SNAPSHOT_MAX_BYTES),
-    FIELD(NESTED_OR_NONE, changes, IN_BODY, "what differs from the values of the parent",
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, channel_values, IN_BODY,
+        "all values; alternative to changes", .max = SNAPSHOT_MAX_BYTES),
+    FIELD(NESTED_OR_NONE, changes, IN_BODY, "differences from the values of the parent",
         .nested = &schema_changes),
     FIELD_OF(checkpoint, OBJECT_OR_NONE, channel_versions, IN_BODY,
         "a number or a string for each channel", .max = CHECKPOINT_VERSIONS_MAX_BYTES),
-    FIELD_OF(checkpoint, OBJECT_OR_NONE, versions_seen, IN_BODY,
-        "for each node, the versions that it has seen", .max = CHECKPOINT_VERSIONS_MAX_BYTES),
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, versions_seen, IN_BODY, "versions that each node has seen",
+        .max = CHECKPOINT_VERSIONS_MAX_BYTES),
     FIELD_OF(checkpoint, ARRAY_OR_NONE, pending_sends, IN_BODY,
-        "[{channel, value}]: tool calls and messages that are queued",
-        .max = CHECKPOINT_SENDS_MAX_BYTES, .items = "object"),
-    FIELD_OF(checkpoint, OBJECT_OR_NONE, metadata, IN_BODY, "its scalar members can be filtered by",
+        "[{channel, value}]: queued tool calls and messages", .max = CHECKPOINT_SENDS_MAX_BYTES,
+        .items = "object"),
+    FIELD_OF(checkpoint, OBJECT_OR_NONE, metadata, IN_BODY, "scalar members can be used as filters",
         .max = CHECKPOINT_METADATA_MAX_BYTES),
-    FIELD_OF(checkpoint, STRING_OR_NULL, node, IN_BODY, "where in the graph, for lists",
+    FIELD_OF(checkpoint, STRING_OR_NULL, node, IN_BODY, "node of the graph, shown in lists",
         .max = CHECKPOINT_NODE_MAX_BYTES),
-    FIELD(BOOL_OR_NONE, replace, IN_BODY, "write over a checkpoint of this id, instead of 409"),
+    FIELD(BOOL_OR_NONE, replace, IN_BODY,
+        "overwrite an existing checkpoint with this id instead of returning 409"),
 };
 #undef OF
 const struct schema schema_checkpoint_put =
@@ -130,11 +129,11 @@ static enum error check_form(struct call *call, const struct put_body *body)
 {
     bool whole = !str_is_none(body->checkpoint.channel_values);
     if (whole && body->has_changes)
-        return problem_fault(&call->problem, STR("/changes"),
-            "cannot be given together with channel_values, which is the whole");
+        return problem_fault(
+            &call->problem, STR("/changes"), "cannot be given together with channel_values");
     if (!whole && !body->has_changes)
-        return problem_fault(&call->problem, STR("/channel_values"),
-            "must be given, or else changes of the parent's");
+        return problem_fault(
+            &call->problem, STR("/channel_values"), "must be given unless changes is given");
     return OK;
 }
 
@@ -179,7 +178,8 @@ struct place_query {
 #define OF struct place_query
 static const struct field place_fields[] = {
     FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY,
-        "unless given, the outermost one that has it", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+        "default: the outermost namespace that has the checkpoint",
+        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
 };
 #undef OF
 const struct schema query_checkpoint =
@@ -235,13 +235,13 @@ enum { IN_ONE_THREAD = IN_SENT(0), IN_BY_RUN = IN_SENT(1) };
 #define OF struct list_query
 static const struct field list_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "only this one; empty: the outermost graph",
-        .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY,
+        "only this namespace; empty: the outermost graph", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
     FIELD(UUID_OR_NONE, id_before, IN_QUERY,
-        "those whose ids are smaller than this one, which nobody need have"),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values (with their versions), writes, or all of it",
+        "only checkpoints with a smaller id; no checkpoint with this id has to exist"),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "values (with their versions), writes, or all",
         .choices = shows),
-    FIELD(UUID_OR_NONE, before, IN_ONE_THREAD, "those that were put before this checkpoint"),
+    FIELD(UUID_OR_NONE, before, IN_ONE_THREAD, "only checkpoints that were put before this one"),
     FIELD(UUID_OR_NONE, run_id, IN_BY_RUN),
 };
 #undef OF
@@ -335,7 +335,7 @@ static const struct field write_fields[] = {
     FIELD(STRING, channel, IN_BODY, .max = CHECKPOINT_CHANNEL_MAX_BYTES),
     FIELD(JSON, value, IN_BODY, .max = CHECKPOINT_WRITES_MAX_BYTES),
     FIELD(INT_OR_NONE, index, IN_BODY,
-        "its place in the list unless given; a negative one is written over",
+        "default: position in the list; a write with a negative index can be overwritten",
         .min = CHECKPOINT_INDEX_MIN, .max = CHECKPOINT_INDEX_MAX),
 };
 #undef OF
@@ -353,7 +353,7 @@ struct writes_body {
 static const struct field writes_fields[] = {
     FIELD(STRING, task_id, IN_BODY, .min = 1, .max = CHECKPOINT_TASK_ID_MAX_BYTES),
     FIELD(STRING_OR_NONE, task_path, IN_BODY, .max = CHECKPOINT_TASK_PATH_MAX_BYTES),
-    FIELD(BOOL_OR_NONE, ahead, IN_BODY, "the checkpoint may be yet to come"),
+    FIELD(BOOL_OR_NONE, ahead, IN_BODY, "accept writes for a checkpoint that does not exist yet"),
     FIELD(LIST, writes, IN_BODY, .max = CHECKPOINT_WRITES_MAX, .nested = &schema_write),
 };
 #undef OF
@@ -367,7 +367,8 @@ struct written {
 #define OF struct written
 static const struct field written_fields[] = {
     FIELD(INT, written, IN_READ),
-    FIELD(INT, kept, IN_READ, "that were there already: the first to write one wins"),
+    FIELD(INT, kept, IN_READ,
+        "number of writes that existed already: the first write of an index is kept"),
 };
 #undef OF
 const struct schema schema_checkpoint_written =

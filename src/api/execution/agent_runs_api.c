@@ -25,10 +25,10 @@ struct agent_run_config {
 };
 #define OF struct agent_run_config
 static const struct field config_fields[] = {
-    FIELD(STRING_OR_NULL, model_override, IN_BODY, "instead of the agent's default_model", .min = 1,
-        .max = RUN_MODEL_MAX_BYTES),
+    FIELD(STRING_OR_NULL, model_override, IN_BODY, "overrides the default_model of the agent",
+        .min = 1, .max = RUN_MODEL_MAX_BYTES),
     FIELD(BOOL_OR_NULL, stream, IN_BODY,
-        "taken and not needed: the thread's events can always be streamed"),
+        "accepted but ignored: the events of the thread can always be streamed"),
 };
 #undef OF
 static const struct schema schema_agent_run_config =
@@ -49,16 +49,16 @@ struct agent_run_create {
 };
 #define OF struct agent_run_create
 static const struct field create_fields[] = {
-    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "a new thread is made when it is absent"),
+    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "default: a new thread is created"),
     FIELD(NESTED, input, IN_BODY, .nested = &schema_agent_run_input),
     FIELD(NESTED_OR_NULL, config, IN_BODY, .nested = &schema_agent_run_config),
-    FIELD(STRING_OR_NULL, agent_version, IN_BODY, "the active one when absent", .min = 1,
+    FIELD(STRING_OR_NULL, agent_version, IN_BODY, "default: the active version", .min = 1,
         .max = RUN_AGENT_VERSION_MAX_BYTES),
     FIELD(UUID_OR_NULL, parent_run_id, IN_BODY),
-    FIELD(ENUM_OR_NULL, policy, IN_BODY, "instead of the thread's run_policy",
+    FIELD(ENUM_OR_NULL, policy, IN_BODY, "overrides the run_policy of the thread",
         .choices = thread_run_policies),
     FIELD(ENUM_OR_NONE, dispatch, IN_BODY,
-        "queue (a worker claims it; the default) or direct (the caller works on it)",
+        "queue (default: a worker claims the run) or direct (the caller executes the run)",
         .choices = run_dispatches),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY, .max = THREAD_METADATA_MAX_BYTES),
 };

@@ -20,33 +20,34 @@ static const struct schema schema_history_usage =
 #define OF struct history_entry
 static const struct field entry_fields[] = {
     FIELD(ARRAY_OR_NONE, messages, IN_PATCH | IN_READ,
-        "the whole conversation of the run, not compacted", .max = TRANSCRIPT_MAX_BYTES,
+        "complete conversation of the run, not compacted", .max = TRANSCRIPT_MAX_BYTES,
         .items = "object", .hide_none = true),
     FIELD(STRING_OR_NULL, final_response, IN_PATCH | IN_READ, .max = HISTORY_RESPONSE_MAX_BYTES),
     FIELD(STRING_OR_NULL, stop_reason, IN_PATCH | IN_READ,
-        "end_turn, max_steps, tool_use …; failed and cancelled where nobody said", .min = 1,
-        .max = HISTORY_REASON_MAX_BYTES),
+        "end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status",
+        .min = 1, .max = HISTORY_REASON_MAX_BYTES),
     FIELD(ARRAY_OR_NONE, generated_files, IN_PATCH | IN_READ, "[{file_id, filename, …}]",
         .max = HISTORY_FILES_MAX_BYTES, .items = "object"),
     FIELD(OBJECT_OR_NONE, extras, IN_PATCH | IN_READ, .max = HISTORY_EXTRAS_MAX_BYTES),
     FIELD_AS(UUID, "conversation_id", id, IN_READ),
     FIELD(UUID, thread_id, IN_READ),
     FIELD_AS(UUID, "agent_uuid", thread_id, IN_READ,
-        "the thread's id, under the name that engines know it by"),
+        "id of the thread, under the name that engines use"),
     FIELD(INT, sequence_number, IN_READ, "1, 2, 3 within the thread"),
     FIELD(UUID, run_id, IN_READ),
-    FIELD(STRING_OR_NULL, status, IN_READ, "the run's: completed, failed or cancelled"),
+    FIELD(STRING_OR_NULL, status, IN_READ, "status of the run: completed, failed or cancelled"),
     FIELD(UUID_OR_NULL, agent_id, IN_READ),
     FIELD(TIME, started_at, IN_READ),
     FIELD(TIME, completed_at, IN_READ),
     FIELD(STRING, user_message, IN_READ),
     FIELD(INT, total_steps, IN_READ),
-    FIELD(NESTED, usage, IN_READ, "of the run and its children", .nested = &schema_history_usage),
+    FIELD(NESTED, usage, IN_READ, "usage of the run and its children",
+        .nested = &schema_history_usage),
     FIELD(OBJECT, cost, IN_READ,
-        "of the run and its children: input_cost, output_cost, total_cost …"),
+        "cost of the run and its children: input_cost, output_cost, total_cost …"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number"),
+    FIELD(INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_history_entry =
@@ -61,8 +62,8 @@ struct history_query {
 #define OF struct history_query
 static const struct field query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the whole conversation of each run too",
-        .choices = include_messages),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY,
+        "messages: include the complete conversation of each run", .choices = include_messages),
 };
 #undef OF
 const struct schema query_history =
@@ -126,12 +127,11 @@ struct context_query {
 #define OF struct context_query
 static const struct field context_query_fields[] = {
     FIELD_AS(INT_OR_NONE, "history_runs", runs, IN_QUERY,
-        "the last completed runs to take, 5 unless told", .min = 1, .max = CONTEXT_RUNS_MAX),
-    FIELD(INT_OR_NONE, max_tokens, IN_QUERY,
-        "the budget, 1000000 unless told; tokens are estimated", .min = 1,
-        .max = CONTEXT_TOKENS_MAX),
+        "number of last completed runs; default: 5", .min = 1, .max = CONTEXT_RUNS_MAX),
+    FIELD(INT_OR_NONE, max_tokens, IN_QUERY, "budget of estimated tokens; default: 1000000",
+        .min = 1, .max = CONTEXT_TOKENS_MAX),
     FIELD(BOOL_OR_NONE, include_system, IN_QUERY,
-        "begin with the system prompt of the thread's resumption"),
+        "prepend the system prompt of the thread's resumption"),
 };
 #undef OF
 const struct schema query_context =
@@ -143,8 +143,7 @@ static const struct field context_fields[] = {
     FIELD(INT, runs_used, IN_READ),
     FIELD(INT, runs_available, IN_READ, "completed runs in the history of the thread"),
     FIELD(INT, estimated_tokens, IN_READ),
-    FIELD(
-        BOOL, truncated, IN_READ, "the budget left out something of the runs that were asked for"),
+    FIELD(BOOL, truncated, IN_READ, "true if the budget excluded messages of the requested runs"),
 };
 #undef OF
 const struct schema schema_history_context =

@@ -25,10 +25,10 @@ struct workflow_start {
 #define OF struct workflow_start
 static const struct field start_fields[] = {
     FIELD(UUID_OR_NULL, workflow_id, IN_BODY,
-        "the conversation to go on with; absent starts a new one"),
+        "conversation to continue; default: a new conversation"),
     FIELD(STRING, user_input, IN_BODY, .min = 1, .max = RUN_INPUT_MAX_BYTES),
     FIELD(BOOL_OR_NONE, ask_clarifications, IN_BODY),
-    FIELD(OBJECT_OR_NULL, preferences, IN_BODY, "replaces the conversation's preferences",
+    FIELD(OBJECT_OR_NULL, preferences, IN_BODY, "replaces the preferences of the conversation",
         .max = THREAD_DOCUMENT_MAX_BYTES),
 };
 #undef OF
@@ -57,11 +57,11 @@ struct workflow {
 #define OF struct workflow
 static const struct field workflow_fields[] = {
     FIELD(UUID, workflow_id, IN_READ),
-    FIELD(STRING, status, IN_READ, "of the conversation"),
+    FIELD(STRING, status, IN_READ, "status of the conversation"),
     FIELD(UUID_OR_NULL, run_id, IN_READ),
     FIELD(STRING_OR_NULL, run_status, IN_READ),
     FIELD(INT, cursor, IN_READ,
-        "as of before this call: a stream after it shows all that the call did"),
+        "cursor before this call: a stream from here shows all effects of the call"),
 };
 #undef OF
 const struct schema schema_workflow = SCHEMA("Workflow", struct workflow, workflow_fields, IN_READ);
@@ -72,7 +72,7 @@ struct stream_query {
 };
 #define OF struct stream_query
 static const struct field stream_query_fields[] = {
-    FIELD(INT_OR_NONE, cursor, IN_QUERY, "the id of the last event seen", .max = INT64_MAX),
+    FIELD(INT_OR_NONE, cursor, IN_QUERY, "id of the last event received", .max = INT64_MAX),
 };
 #undef OF
 const struct schema query_workflow_stream =
@@ -206,7 +206,7 @@ static enum error append_to_context(
             out_context, &refused))
         return OK;
     return problem_fault(&call->problem, STR("/user_input"),
-        "does not fit: the conversation's context holds at most %d bytes",
+        "is too long: the context of the conversation is limited to %d bytes",
         THREAD_DOCUMENT_MAX_BYTES);
 }
 
@@ -336,7 +336,8 @@ enum error handle_workflow_stream(struct call *call, struct context *c)
     e = event_seq_at_id(c, call->request.params[0], q->cursor, &a->cursor.position);
     if (e != ERR_BAD_CURSOR)
         return e;
-    problem_fault(&call->problem, STR("cursor"), "is ahead of the log");
+    problem_fault(
+        &call->problem, STR("cursor"), "must not be greater than the cursor of the newest event");
     call->problem.code = ERR_BAD_CURSOR;
     return ERR_BAD_CURSOR;
 }

@@ -34,20 +34,20 @@ struct price_body {
     int64_t created_at;
 };
 
-#define RATE_FIELDS(in)                                                                        \
-    FIELD_OF(rates, MONEY, input, in, "for a million tokens of input that is in no cache",     \
-        .max = RATE_MAX),                                                                      \
-        FIELD_OF(rates, MONEY, output, in, "for a million tokens of output", .max = RATE_MAX), \
-        FIELD_OF(rates, MONEY_OR_NONE, cache_write, in,                                        \
-            "for a million tokens written to a cache; 1.25 times input", .max = RATE_MAX,      \
-            .hide_none = true),                                                                \
-        FIELD_OF(rates, MONEY_OR_NONE, cache_read, in,                                         \
-            "for a million tokens read from a cache; 0.1 times input", .max = RATE_MAX,        \
-            .hide_none = true)
+#define RATE_FIELDS(in)                                                                          \
+    FIELD_OF(rates, MONEY, input, in, "price of a million input tokens outside of a cache",      \
+        .max = RATE_MAX),                                                                        \
+        FIELD_OF(rates, MONEY, output, in, "price of a million output tokens", .max = RATE_MAX), \
+        FIELD_OF(rates, MONEY_OR_NONE, cache_write, in,                                          \
+            "price of a million tokens written to a cache; default: 1.25 times input",           \
+            .max = RATE_MAX, .hide_none = true),                                                 \
+        FIELD_OF(rates, MONEY_OR_NONE, cache_read, in,                                           \
+            "price of a million tokens read from a cache; default: 0.1 times input",             \
+            .max = RATE_MAX, .hide_none = true)
 
 #define OF struct long_context_body
 static const struct field long_context_fields[] = {
-    FIELD(INT, above_tokens, IN_BODY, "of input, what is in a cache included", .min = 1,
+    FIELD(INT, above_tokens, IN_BODY, "number of input tokens, including cached tokens", .min = 1,
         .max = USAGE_TOKENS_MAX),
     RATE_FIELDS(IN_BODY),
 };
@@ -60,12 +60,12 @@ static const struct field price_fields[] = {
     FIELD(STRING, model, IN_READ),
     RATE_FIELDS(IN_BODY | IN_READ),
     FIELD(NESTED_OR_NULL, long_context, IN_BODY | IN_READ,
-        "other rates for calls with more input than this", .nested = &schema_long_context),
+        "rates for calls with more input tokens than above_tokens", .nested = &schema_long_context),
     FIELD(STRING_OR_NULL, provider, IN_BODY | IN_READ, .min = 1, .max = PROVIDER_NAME_MAX_BYTES),
     FIELD(STRING_OR_NONE, currency, IN_BODY | IN_READ,
-        "USD unless told; that of all prices of the tenant", .min = CURRENCY_BYTES,
+        "default: USD; all prices of a tenant have the same currency", .min = CURRENCY_BYTES,
         .max = CURRENCY_BYTES),
-    FIELD(BOOL, deleted, IN_READ, "from this version on the model has no price"),
+    FIELD(BOOL, deleted, IN_READ, "true if this version removed the price of the model"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(INT, version, IN_READ),
 };

@@ -14,9 +14,10 @@ struct phase_body {
 static const struct field phase_body_fields[] = {
     FIELD(ENUM, to, IN_BODY, .choices = run_phases),
     FIELD(STRING_OR_NULL, trigger, IN_BODY,
-        "what leads there: plan_ready, tool_call …; what the table says when absent", .min = 1,
-        .max = RUN_TRIGGER_MAX_BYTES),
-    FIELD(OBJECT_OR_NULL, detail, IN_BODY, "for the log", .max = RUN_PHASE_DETAIL_MAX_BYTES),
+        "cause of the transition: plan_ready, tool_call …; default: from the table of transitions",
+        .min = 1, .max = RUN_TRIGGER_MAX_BYTES),
+    FIELD(
+        OBJECT_OR_NULL, detail, IN_BODY, "details for the log", .max = RUN_PHASE_DETAIL_MAX_BYTES),
 };
 #undef OF
 const struct schema schema_run_phase_body =
@@ -101,7 +102,8 @@ struct tree {
 #define OF struct tree
 static const struct field tree_fields[] = {
     FIELD(INT, run_count, IN_READ),
-    FIELD(BOOL, is_cut, IN_READ, "there are more descendants than a tree holds, 1000 runs"),
+    FIELD(
+        BOOL, is_cut, IN_READ, "true if the run has more descendants than the limit of 1000 runs"),
     FIELD(NESTED, root, IN_READ, .nested = &schema_tree_node),
 };
 #undef OF

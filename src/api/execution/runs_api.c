@@ -8,13 +8,14 @@
 #define OF struct run_usage
 static const struct field usage_fields[] = {
     FIELD(INT, llm_calls, IN_READ),
-    FIELD(INT, input_tokens, IN_READ, "neither written to a cache nor read from one"),
+    FIELD(INT, input_tokens, IN_READ, "input tokens neither written to a cache nor read from one"),
     FIELD(INT, output_tokens, IN_READ),
     FIELD(INT, cache_creation_input_tokens, IN_READ),
     FIELD(INT, cache_read_input_tokens, IN_READ),
     FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
-        "of the calls that have a price; null when none of them has one"),
-    FIELD(INT, unpriced_calls, IN_READ, "calls of models without a price: their cost is in no sum"),
+        "cost of the calls that have a price; null if no call has a price"),
+    FIELD(INT, unpriced_calls, IN_READ,
+        "number of calls of models without a price; sums do not include their cost"),
 };
 #undef OF
 const struct schema schema_run_usage = SCHEMA("RunUsage", struct run_usage, usage_fields, IN_READ);
@@ -60,7 +61,7 @@ static const struct field run_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(ENUM, status, IN_BODY | IN_READ, .choices = run_statuses),
     FIELD(OBJECT_OR_NONE, state, IN_BODY | IN_READ,
-        "the engine's checkpoint: phase, pending_input …", .max = RUN_DOCUMENT_MAX_BYTES,
+        "checkpoint of the engine: phase, pending_input …", .max = RUN_DOCUMENT_MAX_BYTES,
         .hide_none = true),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = THREAD_METADATA_MAX_BYTES),
     FIELD(JSON_OR_NULL, final_output, IN_BODY | IN_READ, .max = RUN_DOCUMENT_MAX_BYTES,
@@ -71,37 +72,39 @@ static const struct field run_fields[] = {
     FIELD(STRING_OR_NULL, stop_reason, IN_BODY | IN_READ,
         "why the model stopped: end_turn, max_tokens …", .min = 1,
         .max = RUN_STOP_REASON_MAX_BYTES),
-    FIELD(STRING_OR_NULL, content, IN_BODY | IN_READ, "what the run answered, for people",
+    FIELD(STRING_OR_NULL, content, IN_BODY | IN_READ, "answer text for people",
         .max = RUN_DOCUMENT_MAX_BYTES, .hide_none = true),
     FIELD(STRING_OR_NULL, content_type, IN_BODY | IN_READ, .min = 1,
         .max = RUN_CONTENT_TYPE_MAX_BYTES, .hide_none = true),
     FIELD(DOCUMENT_OR_NULL, citations, IN_BODY | IN_READ, .max = RUN_EXTRA_MAX_BYTES,
         .hide_none = true),
-    FIELD(OBJECT_OR_NULL, metrics, IN_BODY | IN_READ, "what the engine measured",
+    FIELD(OBJECT_OR_NULL, metrics, IN_BODY | IN_READ, "measurements of the engine",
         .max = RUN_EXTRA_MAX_BYTES, .hide_none = true),
     FIELD(UUID, thread_id, IN_READ),
     FIELD(UUID_OR_NULL, parent_run_id, IN_READ),
     FIELD(ENUM, dispatch, IN_READ, .choices = run_dispatches),
-    FIELD(STRING_OR_NULL, agent, IN_READ, "the name to claim it by"),
+    FIELD(STRING_OR_NULL, agent, IN_READ, "agent name by which a worker claims the run"),
     FIELD(UUID_OR_NULL, agent_id, IN_READ),
-    FIELD(STRING_OR_NULL, agent_version, IN_READ, "of the agent's definition"),
-    FIELD(ENUM, phase, IN_READ, "where it is in the life of an agent's instance",
+    FIELD(STRING_OR_NULL, agent_version, IN_READ, "version of the agent's definition"),
+    FIELD(ENUM, phase, IN_READ, "phase in the life cycle of an agent instance",
         .choices = run_phases),
     FIELD(UUID_OR_NULL, forked_from_run_id, IN_READ),
     FIELD(UUID_OR_NULL, forked_from_checkpoint_id, IN_READ),
     FIELD(INT, turn_count, IN_READ),
     FIELD(INT, step_count, IN_READ),
-    FIELD(NESTED, usage, IN_READ, "of the run itself", .nested = &schema_run_usage),
-    FIELD(NESTED, total_usage, IN_READ, "of the run and its descendants",
+    FIELD(NESTED, usage, IN_READ, "usage of the run without its descendants",
         .nested = &schema_run_usage),
-    FIELD(OBJECT_OR_NULL, request, IN_READ, "what asked for the run, whole", .hide_none = true),
+    FIELD(NESTED, total_usage, IN_READ, "usage of the run and its descendants",
+        .nested = &schema_run_usage),
+    FIELD(OBJECT_OR_NULL, request, IN_READ, "complete request that started the run",
+        .hide_none = true),
     FIELD(STRING_OR_NULL, user_input, IN_READ, .hide_none = true),
     FIELD(BOOL, ask_clarifications, IN_READ),
-    FIELD(JSON_OR_NULL, input, IN_READ, "the newest answer to a question of the run",
-        .hide_none = true),
-    FIELD(STRING_OR_NULL, worker, IN_READ, "who holds the lease"),
+    FIELD(
+        JSON_OR_NULL, input, IN_READ, "latest answer to a question of the run", .hide_none = true),
+    FIELD(STRING_OR_NULL, worker, IN_READ, "name of the worker that holds the lease"),
     FIELD(INT_OR_NULL, lease_ms, IN_READ),
-    FIELD(INT, fence, IN_READ, "the fencing token of the newest claim"),
+    FIELD(INT, fence, IN_READ, "fencing token of the newest claim"),
     FIELD(TIME_OR_NULL, started_at, IN_READ),
     FIELD(TIME_OR_NULL, finished_at, IN_READ),
     FIELD(TIME, created_at, IN_READ),
@@ -109,11 +112,11 @@ static const struct field run_fields[] = {
     FIELD(INT, version, IN_READ),
 #undef OF
 #define OF struct run_read
-    FIELD_AS(LIST, "member_responses", members, IN_MEMBERS,
-        "what its children answered, oldest first", .nested = &schema_member_response,
-        .hide_none = true),
+    FIELD_AS(LIST, "member_responses", members, IN_MEMBERS, "answers of the children, oldest first",
+        .nested = &schema_member_response, .hide_none = true),
     FIELD(BOOL_OR_NULL, more_members, IN_MEMBERS,
-        "older ones are left out: GET /v1/runs?parent_run_id= has them all", .hide_none = true),
+        "true if older answers are omitted: GET /v1/runs?parent_run_id= lists all children",
+        .hide_none = true),
 };
 #undef OF
 const struct schema schema_agent_run =
@@ -143,25 +146,26 @@ struct run_create {
 };
 #define OF struct run_create
 static const struct field run_create_fields[] = {
-    FIELD(STRING_OR_NULL, user_input, IN_BODY, "the message that triggers the run",
+    FIELD(STRING_OR_NULL, user_input, IN_BODY, "message that triggers the run",
         .max = RUN_INPUT_MAX_BYTES),
     FIELD(BOOL_OR_NONE, ask_clarifications, IN_BODY),
-    FIELD(ENUM_OR_NULL, policy, IN_BODY, "instead of the thread's run_policy",
+    FIELD(ENUM_OR_NULL, policy, IN_BODY, "overrides the run_policy of the thread",
         .choices = thread_run_policies),
     FIELD(ENUM_OR_NONE, dispatch, IN_BODY,
-        "queue (a worker claims it; the default) or direct (the caller works on it)",
+        "queue (default: a worker claims the run) or direct (the caller executes the run)",
         .choices = run_dispatches),
     FIELD(UUID_OR_NULL, parent_run_id, IN_BODY),
     FIELD(STRING_OR_NULL, agent, IN_BODY,
-        "the name to claim it by; when absent the agent's or the thread's", .min = 1,
-        .max = THREAD_AGENT_MAX_BYTES),
-    FIELD(UUID_OR_NULL, agent_id, IN_BODY, "the agent that the run is of"),
-    FIELD(STRING_OR_NULL, agent_version, IN_BODY, "with agent_id: the active one when absent",
+        "agent name by which a worker claims the run; default: the name from agent_id or the "
+        "thread",
+        .min = 1, .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(UUID_OR_NULL, agent_id, IN_BODY, "agent that the run executes"),
+    FIELD(STRING_OR_NULL, agent_version, IN_BODY, "only with agent_id; default: the active version",
         .min = 1, .max = RUN_AGENT_VERSION_MAX_BYTES),
     FIELD(STRING_OR_NULL, model, IN_BODY, .min = 1, .max = RUN_MODEL_MAX_BYTES),
     FIELD(STRING_OR_NULL, provider, IN_BODY, .min = 1, .max = RUN_PROVIDER_MAX_BYTES),
     FIELD(OBJECT_OR_NULL, request, IN_BODY,
-        "what asks for the run, whole: a message with attachments …", .max = RUN_EXTRA_MAX_BYTES),
+        "complete request for the run: a message with attachments …", .max = RUN_EXTRA_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, state, IN_BODY, .max = RUN_DOCUMENT_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY, .max = THREAD_METADATA_MAX_BYTES),
 };
@@ -174,8 +178,8 @@ struct run_input_body {
 };
 #define OF struct run_input_body
 static const struct field run_input_fields[] = {
-    FIELD(JSON, input, IN_BODY, "any JSON value: the answer to the question",
-        .max = RUN_INPUT_MAX_BYTES),
+    FIELD(
+        JSON, input, IN_BODY, "answer to the question, any JSON value", .max = RUN_INPUT_MAX_BYTES),
 };
 #undef OF
 const struct schema schema_run_input =
@@ -192,10 +196,10 @@ struct claim_body {
 enum { IN_HEARTBEAT = IN_SENT(0) };
 #define OF struct claim_body
 static const struct field claim_fields[] = {
-    FIELD(STRING, worker, IN_BODY, "a name for people to read", .min = 1,
+    FIELD(STRING, worker, IN_BODY, "display name of the worker", .min = 1,
         .max = RUN_WORKER_MAX_BYTES),
-    FIELD(INT_OR_NONE, lease_ms, IN_BODY | IN_HEARTBEAT, "30000 unless told",
-        .min = RUN_LEASE_MIN_MS, .max = RUN_LEASE_MAX_MS),
+    FIELD(INT_OR_NONE, lease_ms, IN_BODY | IN_HEARTBEAT, "default: 30000", .min = RUN_LEASE_MIN_MS,
+        .max = RUN_LEASE_MAX_MS),
     FIELD(STRING_OR_NULL, agent, IN_BODY, "only runs of this agent", .min = 1,
         .max = THREAD_AGENT_MAX_BYTES),
     FIELD(UUID_OR_NULL, thread_id, IN_BODY, "only runs of this thread"),
@@ -211,8 +215,8 @@ struct claim_query {
 };
 #define OF struct claim_query
 static const struct field claim_query_fields[] = {
-    FIELD(INT_OR_NONE, wait, IN_QUERY, "seconds to wait for a run when there is none",
-        .max = CALL_MAX_WAIT_S),
+    FIELD(
+        INT_OR_NONE, wait, IN_QUERY, "seconds to wait if no run is queued", .max = CALL_MAX_WAIT_S),
 };
 #undef OF
 const struct schema query_claim =
@@ -237,9 +241,9 @@ static const struct field runs_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, status, IN_QUERY, .choices = run_statuses),
     FIELD(STRING_OR_NONE, agent, IN_QUERY, .min = 1, .max = THREAD_AGENT_MAX_BYTES),
-    FIELD(UUID_OR_NONE, parent_run_id, IN_QUERY, "the children of this run"),
+    FIELD(UUID_OR_NONE, parent_run_id, IN_QUERY, "only children of this run"),
     FIELD(ENUM_OR_NONE, include, IN_QUERY,
-        "documents: user_input, request, state, input, content, final_output … too",
+        "documents: include user_input, request, state, input, content, final_output …",
         .choices = include_documents),
     FIELD(UUID_OR_NONE, agent_id, IN_BY_AGENT),
     FIELD(UUID_OR_NONE, thread_id, IN_BY_THREAD),
@@ -257,7 +261,7 @@ struct run_query {
 };
 #define OF struct run_query
 static const struct field run_query_fields[] = {
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "member_responses: what its children answered too",
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "member_responses: include the answers of the children",
         .choices = include_member_responses),
 };
 #undef OF

@@ -16,18 +16,19 @@ struct called {
 enum { IN_LLM = IN_SHOWN(0), IN_TOOL = IN_SHOWN(1) };
 #define OF struct called
 static const struct field call_fields[] = {
-    FIELD_AS(INT, "id", step.log_id, IN_READ, "the log_id of the step that ended it"),
-    FIELD_OF(step, INT, number, IN_READ, "of that step in the run"),
+    FIELD_AS(INT, "id", step.log_id, IN_READ, "log_id of the step that ended the call"),
+    FIELD_OF(step, INT, number, IN_READ, "number of that step in the run"),
     FIELD_OF(step, UUID_OR_NULL, turn_id, IN_READ),
     FIELD_OF(step, INT_OR_NULL, step_number, IN_READ),
     FIELD_AS(ENUM_OR_NULL, "status", step.outcome, IN_READ, .choices = step_outcomes),
     FIELD(INT_OR_NULL, latency_ms, IN_READ),
-    FIELD_AS(TIME, "created_at", step.at, IN_READ, "when it ended"),
+    FIELD_AS(TIME, "created_at", step.at, IN_READ, "end of the call"),
     FIELD_OF(step, STRING_OR_NULL, model, IN_LLM),
     FIELD_OF(step, STRING_OR_NULL, provider, IN_LLM),
-    FIELD(ARRAY_OR_NULL, messages, IN_LLM, "what was sent, when it was logged and is asked for",
-        .items = "object", .hide_none = true),
-    FIELD_AS(OBJECT, "response", step.action_data, IN_LLM, "the action_data of the step"),
+    FIELD(ARRAY_OR_NULL, messages, IN_LLM,
+        "messages sent to the model, if they were logged and are requested", .items = "object",
+        .hide_none = true),
+    FIELD_AS(OBJECT, "response", step.action_data, IN_LLM, "action_data of the step"),
     FIELD(STRING_OR_NULL, stop_reason, IN_LLM),
     FIELD_HAS(
         INT_OR_NULL, "tokens_in", step.usage.input_tokens, step.usage.has_input_tokens, IN_LLM),
@@ -41,7 +42,7 @@ static const struct field call_fields[] = {
     FIELD_OF(step, STRING_OR_NULL, tool_use_id, IN_TOOL),
     FIELD(JSON_OR_NULL, input, IN_TOOL),
     FIELD(JSON_OR_NULL, output, IN_TOOL,
-        "result, output or error of the step's action_data, the first of them"),
+        "the first of result, output and error in the action_data of the step"),
 };
 #undef OF
 const struct schema schema_llm_call =
@@ -70,7 +71,8 @@ static enum error tell_of(struct call *call, const struct step *step, struct cal
     *out = (struct called){
         .step = *step, .has_latency_ms = step->has_duration_ms, .latency_ms = step->duration_ms};
     if (!json_parse(call->arena, step->action_data, &doc, &unused))
-        return problem_set(&call->problem, ERR_TOO_LARGE, "the page needs too much memory");
+        return problem_set(&call->problem, ERR_TOO_LARGE,
+            "the page exceeds the memory limit of a request: use a smaller limit");
     struct json data = json_root(&doc);
     out->input = take_first(call->arena, data, inputs);
     out->output = take_first(call->arena, data, outputs);
@@ -142,7 +144,7 @@ static const struct field type_fields[] = {
     FIELD(STRING, action_type, IN_READ),
     FIELD(INT, count, IN_READ),
     FIELD(INT, errors, IN_READ),
-    FIELD(INT, duration_ms, IN_READ, "of all of them together"),
+    FIELD(INT, duration_ms, IN_READ, "total duration"),
     FIELD(TIME, first_at, IN_READ),
     FIELD(TIME, last_at, IN_READ),
 };
@@ -157,11 +159,12 @@ struct summary {
 };
 #define OF struct summary
 static const struct field summary_fields[] = {
-    FIELD_OF(total, INT, count, IN_READ, "of all types, also those that are not listed"),
+    FIELD_OF(total, INT, count, IN_READ,
+        "number of steps of all types, including types that are not listed"),
     FIELD_OF(total, INT, errors, IN_READ),
     FIELD_OF(total, INT, duration_ms, IN_READ),
-    FIELD(LIST, types, IN_READ, "by their names, the first 1000", .nested = &schema_step_type),
-    FIELD(BOOL, more_types, IN_READ, "whether there are more than those"),
+    FIELD(LIST, types, IN_READ, "the first 1000 types by name", .nested = &schema_step_type),
+    FIELD(BOOL, more_types, IN_READ, "true if more types exist"),
 };
 #undef OF
 const struct schema schema_step_summary =
@@ -176,7 +179,7 @@ enum error handle_step_summary(struct call *call, struct context *c)
     struct run run;
     if (q->has_run_id == q->has_thread_id)
         return problem_fault(&call->problem, q->has_run_id ? STR("thread_id") : STR("run_id"),
-            "give either run_id or thread_id");
+            "must be given alone: send exactly one of run_id and thread_id");
     enum error e = q->has_run_id ? run_get_head(c, q->run_id, &run)
                                  : thread_get_head(c, q->thread_id, &thread);
     if (e == OK)

@@ -33,50 +33,51 @@ struct step_input {
 static const struct schema schema_step_input;
 #define OF struct step_input
 static const struct field step_fields[] = {
-    FIELD(LIST_OR_NONE, steps, IN_BATCH, "many steps instead of one; all are appended or none",
-        .min = 1, .max = STEP_BATCH_MAX, .nested = &schema_step_input),
-    FIELD(INT_OR_NULL, log_id, IN_BODY, "of a line of a log; not kept, the step gets its own"),
-    FIELD(UUID_OR_NULL, run_id, IN_BODY, "of a line of a log; must be this run"),
-    FIELD(
-        UUID_OR_NULL, agent_uuid, IN_BODY, "of a line of a log; must be the run's thread or agent"),
+    FIELD(LIST_OR_NONE, steps, IN_BATCH,
+        "list of steps instead of one step; either all steps are appended or none", .min = 1,
+        .max = STEP_BATCH_MAX, .nested = &schema_step_input),
+    FIELD(INT_OR_NULL, log_id, IN_BODY,
+        "id in an existing log; ignored, since Cairn assigns a new id"),
+    FIELD(UUID_OR_NULL, run_id, IN_BODY, "run id in an existing log; must be this run"),
+    FIELD(UUID_OR_NULL, agent_uuid, IN_BODY,
+        "agent_uuid in an existing log; must be the thread or the agent of the run"),
 #undef OF
 #define OF struct step
     FIELD(STRING_OR_NONE, action_type, IN_BODY | IN_READ,
-        "run_started, tool_execution …, or an application's own with a dot", .min = 1,
+        "run_started, tool_execution …, or an application type that contains a dot", .min = 1,
         .max = EVENT_KIND_MAX_BYTES),
-    FIELD_AS(TIME_OR_NULL, "timestamp", at, IN_BODY | IN_READ, "when it happened; now unless told"),
-    FIELD(INT_OR_NULL, step_number, IN_BODY | IN_READ, "0 before the loop, then the iteration",
-        .max = STEP_NUMBER_MAX),
+    FIELD_AS(TIME_OR_NULL, "timestamp", at, IN_BODY | IN_READ, "time of the step; default: now"),
+    FIELD(INT_OR_NULL, step_number, IN_BODY | IN_READ,
+        "0 before the loop, then the number of the iteration", .max = STEP_NUMBER_MAX),
     FIELD(OBJECT_OR_NONE, action_data, IN_BODY | IN_READ, .max = STEP_DATA_MAX_BYTES),
     FIELD(ARRAY_OR_NULL, messages_snapshot, IN_BODY | IN_READ,
-        "the messages at this point; kept for what is new in them", .max = SNAPSHOT_MAX_BYTES - 64,
+        "messages at this point; only new messages are stored", .max = SNAPSHOT_MAX_BYTES - 64,
         .items = "object", .hide_none = true),
     FIELD(INT_OR_NULL, messages_count, IN_BODY | IN_READ,
-        "how many messages_snapshot has, unless told", .max = STEP_COUNT_MAX),
+        "default: the number of messages in messages_snapshot", .max = STEP_COUNT_MAX),
     FIELD(INT_OR_NULL, estimated_tokens, IN_BODY | IN_READ, .max = STEP_COUNT_MAX),
     FIELD(INT_OR_NULL, duration_ms, IN_BODY | IN_READ, .max = STEP_DURATION_MAX_MS),
-    FIELD(UUID_OR_NULL, turn_id, IN_BODY | IN_READ, "the turn of this run that it belongs to"),
+    FIELD(UUID_OR_NULL, turn_id, IN_BODY | IN_READ, "turn of this run to which the step belongs"),
     FIELD(STRING_OR_NULL, tool_name, IN_BODY | IN_READ,
-        "of tool_execution and tool_error also in action_data", .min = 1,
+        "tool_execution and tool_error may also give the name in action_data", .min = 1,
         .max = STEP_NAME_MAX_BYTES),
     FIELD(STRING_OR_NULL, tool_use_id, IN_BODY | IN_READ, .min = 1, .max = STEP_NAME_MAX_BYTES),
     FIELD(ENUM_OR_NULL, outcome, IN_BODY | IN_READ,
-        "of types that have one, what the type and action_data say unless told",
+        "default: derived from the type and action_data, for types with an outcome",
         .choices = step_outcomes),
     FIELD(STRING_OR_NULL, model, IN_BODY | IN_READ,
-        "that was called; of steps of a call also in action_data", .min = 1,
-        .max = STEP_NAME_MAX_BYTES),
+        "called model; may also be given in action_data", .min = 1, .max = STEP_NAME_MAX_BYTES),
     FIELD(STRING_OR_NULL, provider, IN_BODY | IN_READ, .min = 1, .max = STEP_NAME_MAX_BYTES),
     FIELD(NESTED_OR_NULL, usage, IN_BODY | IN_READ,
-        "the tokens of the call, which count for the run; also in action_data",
+        "tokens of the call, added to the usage of the run; may also be given in action_data",
         .nested = &schema_step_usage, .hide_none = true),
-    FIELD(INT, log_id, IN_READ, "rises, with gaps, and is never given twice"),
+    FIELD(INT, log_id, IN_READ, "unique; increases, with gaps"),
     FIELD(UUID, run_id, IN_READ),
     FIELD(INT, number, IN_READ, "1, 2, 3 within the run, without gaps"),
     FIELD(UUID, thread_id, IN_READ),
     FIELD(UUID_OR_NULL, agent_id, IN_READ),
     FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
-        "of the call; null when the model has no price"),
+        "cost of the call; null if the model has no price"),
     FIELD(INT_OR_NULL, price_version, IN_READ),
     FIELD(TIME, created_at, IN_READ),
 };
@@ -94,7 +95,7 @@ static const struct field ref_fields[] = {
     FIELD(INT, number, IN_READ),
     FIELD(INT, log_id, IN_READ),
     FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
-        "of the call of a model that has a price", .hide_none = true),
+        "cost of the call, if the model has a price", .hide_none = true),
     FIELD(INT_OR_NULL, price_version, IN_READ, .hide_none = true),
 };
 #undef OF
@@ -109,7 +110,7 @@ struct appended {
 #define OF struct appended
 static const struct field appended_fields[] = {
     FIELD(INT, count, IN_READ),
-    FIELD(INT, first, IN_READ, "the number of the first"),
+    FIELD(INT, first, IN_READ, "number of the first step"),
     FIELD(INT, last, IN_READ),
     FIELD(LIST, steps, IN_READ, .nested = &schema_step_ref),
 };
@@ -123,7 +124,7 @@ static enum error check_form(struct call *call, const struct step_input *body)
     if (body->steps.count == 0 || !call_gives_others(call, "steps"))
         return OK;
     return problem_fault(
-        &call->problem, STR("/steps"), "stands alone: give one step or a list of them");
+        &call->problem, STR("/steps"), "must be the only member: send one step or a list of steps");
 }
 
 static enum error check_place(
@@ -131,7 +132,7 @@ static enum error check_place(
 {
     if (input->has_run_id && !uuid_eq(input->run_id, run->id))
         return problem_fault(&call->problem, arena_printf(call->arena, "%.*s/run_id", STR_ARG(at)),
-            "must be the run of the path");
+            "must be the run in the path");
     if (!input->has_agent_uuid || uuid_eq(input->agent_uuid, run->thread_id))
         return OK;
     if (run->has_agent_id && uuid_eq(input->agent_uuid, run->agent_id))
@@ -189,12 +190,13 @@ enum { IN_FILTER = IN_SENT(0) };
 #define OF struct run_steps_query
 static const struct field run_steps_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the lists of messages, too",
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: include the lists of messages",
         .choices = include_messages),
     FIELD(STRING_OR_NONE, action_type, IN_FILTER, .min = 1, .max = EVENT_KIND_MAX_BYTES),
-    FIELD(INT_OR_NONE, step_number, IN_FILTER, "of this iteration", .max = STEP_NUMBER_MAX),
-    FIELD(TIME_OR_NONE, from, IN_FILTER, "at this time or later"),
-    FIELD(TIME_OR_NONE, to, IN_FILTER, "before this time"),
+    FIELD(INT_OR_NONE, step_number, IN_FILTER, "only steps of this iteration",
+        .max = STEP_NUMBER_MAX),
+    FIELD(TIME_OR_NONE, from, IN_FILTER, "only steps at or after this time"),
+    FIELD(TIME_OR_NONE, to, IN_FILTER, "only steps before this time"),
 };
 #undef OF
 const struct schema query_run_steps =
@@ -207,7 +209,7 @@ static enum error check_type(struct call *call, struct str type)
     if (str_is_none(type) || step_type_is_known(type))
         return OK;
     return problem_fault(&call->problem, STR("action_type"),
-        "must be one of the types of actions, or an application's own with a dot");
+        "must be a type of action, or an application type that contains a dot");
 }
 
 bool steps_wants_messages(const struct call *call)
@@ -278,7 +280,7 @@ struct steps_query {
 #define OF struct steps_query
 static const struct field steps_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: the lists of messages, too",
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: include the lists of messages",
         .choices = include_messages),
     FIELD_OF(filter, STRING_OR_NONE, action_type, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD_OF(filter, ENUM_OR_NONE, outcome, IN_QUERY, .choices = step_outcomes),
@@ -286,8 +288,9 @@ static const struct field steps_query_fields[] = {
     FIELD_OF(filter, UUID_OR_NONE, thread_id, IN_QUERY),
     FIELD_OF(filter, STRING_OR_NONE, model, IN_QUERY, .min = 1, .max = STEP_NAME_MAX_BYTES),
     FIELD_OF(filter, STRING_OR_NONE, tool_name, IN_QUERY, .min = 1, .max = STEP_NAME_MAX_BYTES),
-    FIELD_HAS(TIME_OR_NONE, "from", filter.from, has_from, IN_QUERY, "at this time or later"),
-    FIELD_HAS(TIME_OR_NONE, "to", filter.before, has_to, IN_QUERY, "before this time"),
+    FIELD_HAS(
+        TIME_OR_NONE, "from", filter.from, has_from, IN_QUERY, "only steps at or after this time"),
+    FIELD_HAS(TIME_OR_NONE, "to", filter.before, has_to, IN_QUERY, "only steps before this time"),
 };
 #undef OF
 const struct schema query_steps =

@@ -11,15 +11,16 @@
 static const struct field tool_fields[] = {
     FIELD(STRING, tool_use_id, IN_READ, "unique within the run", .min = 1,
         .max = TOOL_NAME_MAX_BYTES),
-    FIELD(STRING, name, IN_READ, "empty of a result that came without one"),
+    FIELD(STRING, name, IN_READ, "empty if the result was sent without a name"),
     FIELD(ENUM, side, IN_READ, .choices = tool_sides),
     FIELD(JSON, input, IN_READ),
-    FIELD(JSON_OR_NULL, content, IN_READ, "the result; null while it is not in"),
+    FIELD(JSON_OR_NULL, content, IN_READ, "result of the tool; null while it is pending"),
     FIELD_HAS(BOOL_OR_NULL, "is_error", is_error, has_result_at, IN_READ),
-    FIELD(INT, pause, IN_READ, "1, 2, 3: which time the run stopped for tools"),
+    FIELD(INT, pause, IN_READ, "number of the pause in which the run waited for this tool, from 1"),
     FIELD(TIME, created_at, IN_READ),
-    FIELD(TIME_OR_NULL, result_at, IN_READ, "null while the tool is open"),
-    FIELD(STRING_OR_NULL, result_by, IN_READ, "the principal; null for a key of the whole tenant"),
+    FIELD(TIME_OR_NULL, result_at, IN_READ, "time of the result; null while it is pending"),
+    FIELD(STRING_OR_NULL, result_by, IN_READ,
+        "principal of the request; null for a key of the whole tenant"),
 };
 #undef OF
 const struct schema schema_awaited_tool =
@@ -33,7 +34,7 @@ static const struct field asked_fields[] = {
         .max = TOOL_NAME_MAX_BYTES),
     FIELD(STRING, name, IN_BODY, .min = 1, .max = TOOL_NAME_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, input, IN_BODY, .max = TOOL_INPUT_MAX_BYTES),
-    FIELD(ENUM, side, IN_BODY, "who runs it", .choices = tool_sides),
+    FIELD(ENUM, side, IN_BODY, "side that executes the tool", .choices = tool_sides),
 };
 #undef OF
 static const struct schema schema_tool_asked =
@@ -49,9 +50,9 @@ static const struct field backend_fields[] = {
     FIELD_OF(tool, STRING, tool_use_id, IN_BODY, "unique within the run", .min = 1,
         .max = TOOL_NAME_MAX_BYTES),
     FIELD_OF(tool, STRING_OR_NONE, name, IN_BODY, .max = TOOL_NAME_MAX_BYTES),
-    FIELD(STRING_OR_NONE, type, IN_BODY, "tool_result; Cairn does not look at it",
+    FIELD(STRING_OR_NONE, type, IN_BODY, "tool_result; Cairn ignores this member",
         .max = TOOL_NAME_MAX_BYTES),
-    FIELD_OF(tool, JSON, content, IN_BODY, "a text, a list of blocks, any JSON value",
+    FIELD_OF(tool, JSON, content, IN_BODY, "a string, a list of blocks, or any other JSON value",
         .max = TOOL_RESULTS_MAX_BYTES),
     FIELD_HAS(BOOL_OR_NONE, "is_error", tool.is_error, has_is_error, IN_BODY),
 };
@@ -70,11 +71,11 @@ struct tools_body {
 static const struct field tools_body_fields[] = {
     FIELD(LIST, tools, IN_BODY, .min = 1, .max = TOOLS_MAX, .nested = &schema_tool_asked),
     FIELD(LIST_OR_NONE, backend_results, IN_BODY,
-        "that the engine has already, to go with the others", .max = TOOLS_MAX,
-        .nested = &schema_backend_result),
-    FIELD(INT_OR_NONE, current_step, IN_BODY, "of the thread's resumption",
+        "results that the engine has already, stored together with the pending tools",
+        .max = TOOLS_MAX, .nested = &schema_backend_result),
+    FIELD(INT_OR_NONE, current_step, IN_BODY, "new value for the resumption of the thread",
         .max = RESUMPTION_STEPS_MAX),
-    FIELD(ARRAY_OR_NONE, messages, IN_BODY, "of the thread's resumption",
+    FIELD(ARRAY_OR_NONE, messages, IN_BODY, "new value for the resumption of the thread",
         .max = TRANSCRIPT_MAX_BYTES, .items = "object"),
 };
 #undef OF
@@ -85,7 +86,7 @@ const struct schema schema_tools_await =
 static const struct field result_fields[] = {
     FIELD(STRING, tool_use_id, IN_BODY, "unique within the run", .min = 1,
         .max = TOOL_NAME_MAX_BYTES),
-    FIELD(JSON, content, IN_BODY, "a text, a list of blocks, any JSON value",
+    FIELD(JSON, content, IN_BODY, "a string, a list of blocks, or any other JSON value",
         .max = TOOL_RESULTS_MAX_BYTES),
     FIELD(BOOL_OR_NONE, is_error, IN_BODY),
 };
@@ -119,12 +120,12 @@ enum { IN_SETTLED = IN_SHOWN(0) };
 #define OF struct tools_answer
 static const struct field answer_fields[] = {
     FIELD(UUID, run_id, IN_READ),
-    FIELD(STRING, status, IN_READ, "of the run, from here on"),
+    FIELD(STRING, status, IN_READ, "new status of the run"),
     FIELD(STRING_OR_NULL, phase, IN_READ),
-    FIELD(INT, remaining, IN_READ, "tools whose results are missing"),
-    FIELD(BOOL, resumed, IN_SETTLED, "these were the last, and the run goes on"),
+    FIELD(INT, remaining, IN_READ, "number of tools whose results are pending"),
+    FIELD(BOOL, resumed, IN_SETTLED, "true if these were the last results and the run continues"),
     FIELD(STRINGS, accepted, IN_SETTLED),
-    FIELD(STRINGS, duplicates, IN_SETTLED, "ids that had a result before: that one stays"),
+    FIELD(STRINGS, duplicates, IN_SETTLED, "ids that already had a result, which is kept"),
 };
 #undef OF
 const struct schema schema_tools_pause =
@@ -204,7 +205,7 @@ struct tools_query {
 #define OF struct tools_query
 static const struct field tools_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(BOOL_OR_NONE, open, IN_QUERY, "true: only those whose results are missing"),
+    FIELD(BOOL_OR_NONE, open, IN_QUERY, "true: only tools whose results are pending"),
 };
 #undef OF
 const struct schema query_tools =

@@ -9,7 +9,7 @@ static const struct field turn_usage_fields[] = {
     FIELD_AS(INT, "tokens_in", input_tokens, IN_READ),
     FIELD_AS(INT, "tokens_out", output_tokens, IN_READ),
     FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
-        "of the calls that have a price; null when none of them has one"),
+        "cost of the calls that have a price; null if no call has a price"),
     FIELD(INT, llm_calls, IN_READ),
     FIELD(INT, unpriced_calls, IN_READ),
 };
@@ -44,12 +44,11 @@ struct turn_input {
 };
 #define OF struct turn_input
 static const struct field turn_input_fields[] = {
-    FIELD(STRING_OR_NULL, message, IN_BODY, "this or tool_results, or both",
+    FIELD(STRING_OR_NULL, message, IN_BODY, "message, tool_results or both must be given",
         .max = TURN_MESSAGE_MAX_BYTES, .hide_none = true),
     FIELD(ARRAY_OR_NULL, attachments, IN_BODY, .max = RUN_EXTRA_MAX_BYTES, .hide_none = true),
-    FIELD(ARRAY_OR_NULL, tool_results, IN_BODY,
-        "objects, each with its tool_use_id; 256 at the most", .max = TURN_INPUT_MAX_BYTES / 2,
-        .items = "object", .hide_none = true),
+    FIELD(ARRAY_OR_NULL, tool_results, IN_BODY, "at most 256 objects, each with a tool_use_id",
+        .max = TURN_INPUT_MAX_BYTES / 2, .items = "object", .hide_none = true),
 };
 #undef OF
 static const struct schema schema_turn_input =
@@ -70,9 +69,9 @@ static const struct field given_usage_fields[] = {
         has_cache_creation_input_tokens, IN_BODY, .max = USAGE_TOKENS_MAX),
     FIELD_HAS(INT_OR_NULL, "cache_read_input_tokens", usage.cache_read_input_tokens,
         has_cache_read_input_tokens, IN_BODY, .max = USAGE_TOKENS_MAX),
-    FIELD_OF(usage, STRING_OR_NULL, model, IN_BODY, "the run's when absent", .min = 1,
+    FIELD_OF(usage, STRING_OR_NULL, model, IN_BODY, "default: as in the run", .min = 1,
         .max = RUN_MODEL_MAX_BYTES),
-    FIELD_OF(usage, STRING_OR_NULL, provider, IN_BODY, "the run's when absent", .min = 1,
+    FIELD_OF(usage, STRING_OR_NULL, provider, IN_BODY, "default: as in the run", .min = 1,
         .max = RUN_PROVIDER_MAX_BYTES),
 };
 #undef OF
@@ -93,15 +92,16 @@ struct turn_body {
 #define OF struct turn_body
 static const struct field turn_body_fields[] = {
     FIELD(NESTED, input, IN_BODY, .nested = &schema_turn_input),
-    FIELD(ENUM_OR_NONE, status, IN_BODY | IN_PATCH, "running, unless the output tells otherwise",
+    FIELD(ENUM_OR_NONE, status, IN_BODY | IN_PATCH, "default: the status in output, or running",
         .choices = turn_statuses),
     FIELD(OBJECT_OR_NULL, output, IN_BODY | IN_PATCH,
-        "a message, tool_calls …; its status, if it has one, is the turn's",
+        "a message, tool_calls …; a status in the output sets the status of the turn",
         .max = TURN_OUTPUT_MAX_BYTES, .hide_none = true),
     FIELD(INT_OR_NULL, latency_ms, IN_BODY | IN_PATCH),
-    FIELD(UUID_OR_NULL, checkpoint_id, IN_BODY | IN_PATCH, "of the run's thread"),
-    FIELD(NESTED_OR_NULL, usage, IN_BODY | IN_PATCH, "of one call of a model; its cost is computed",
-        .nested = &schema_given_usage, .hide_none = true),
+    FIELD(UUID_OR_NULL, checkpoint_id, IN_BODY | IN_PATCH, "checkpoint of the run's thread"),
+    FIELD(NESTED_OR_NULL, usage, IN_BODY | IN_PATCH,
+        "usage of one model call; Cairn computes the cost", .nested = &schema_given_usage,
+        .hide_none = true),
 };
 #undef OF
 const struct schema schema_turn_create =
@@ -116,7 +116,7 @@ struct turns_query {
 #define OF struct turns_query
 static const struct field turns_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: input and output too",
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "documents: include input and output",
         .choices = include_documents),
 };
 #undef OF

@@ -19,24 +19,27 @@ enum { IN_TOKENS = IN_SENT(0) };
 
 #define OF struct usage_body
 static const struct field usage_fields[] = {
-    FIELD_OF(usage, STRING_OR_NULL, model, IN_BODY, "the run's unless told", .min = 1,
+    FIELD_OF(usage, STRING_OR_NULL, model, IN_BODY, "default: as in the run", .min = 1,
         .max = MODEL_NAME_MAX_BYTES),
-    FIELD_OF(usage, STRING_OR_NULL, provider, IN_BODY, "the run's unless told", .min = 1,
+    FIELD_OF(usage, STRING_OR_NULL, provider, IN_BODY, "default: as in the run", .min = 1,
         .max = PROVIDER_NAME_MAX_BYTES),
-    FIELD(UUID_OR_NULL, turn_id, IN_BODY, "the turn of the run in which it happened"),
-    FIELD_OF(usage, INT, input_tokens, IN_TOKENS, "neither written to a cache nor read from one",
-        .max = USAGE_TOKENS_MAX),
+    FIELD(UUID_OR_NULL, turn_id, IN_BODY, "turn of the run in which the call happened"),
+    FIELD_OF(usage, INT, input_tokens, IN_TOKENS,
+        "input tokens neither written to a cache nor read from one", .max = USAGE_TOKENS_MAX),
     FIELD_OF(usage, INT, output_tokens, IN_TOKENS, .max = USAGE_TOKENS_MAX),
     FIELD_HAS(INT_OR_NONE, "cache_creation_input_tokens", usage.cache_creation_input_tokens,
-        has_tokens, IN_TOKENS, "written to a cache", .max = USAGE_TOKENS_MAX),
+        has_tokens, IN_TOKENS, "input tokens written to a cache", .max = USAGE_TOKENS_MAX),
     FIELD_HAS(INT_OR_NONE, "cache_read_input_tokens", usage.cache_read_input_tokens, has_tokens,
-        IN_TOKENS, "read from a cache", .max = USAGE_TOKENS_MAX),
-    FIELD(JSON_OR_NONE, cost, IN_BODY, "computed from the model's price, never given",
+        IN_TOKENS, "input tokens read from a cache", .max = USAGE_TOKENS_MAX),
+    FIELD(JSON_OR_NONE, cost, IN_BODY,
+        "rejected in requests: Cairn computes the cost from the price of the model",
         .refused = true),
     FIELD_AS(JSON_OR_NONE, "cost_usd", cost, IN_BODY,
-        "computed from the model's price, never given", .refused = true),
+        "rejected in requests: Cairn computes the cost from the price of the model",
+        .refused = true),
     FIELD_AS(JSON_OR_NONE, "total_cost", cost, IN_BODY,
-        "computed from the model's price, never given", .refused = true),
+        "rejected in requests: Cairn computes the cost from the price of the model",
+        .refused = true),
 };
 #undef OF
 const struct schema schema_usage_body =
@@ -74,7 +77,7 @@ enum error handle_cost(struct call *call, struct context *c)
     enum error e = usage_cost(c, &usage, &cost);
     if (e == OK && !cost.is_priced)
         return problem_fault(c->problem, STR("/model"),
-            "has no price: add one with PUT /v1/prices/%.*s", STR_ARG(body->model));
+            "must have a price: set it with PUT /v1/prices/%.*s", STR_ARG(body->model));
     if (e == OK)
         answer_cost(call, &usage, &cost);
     return e;
@@ -105,9 +108,9 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
 
 #define OF struct model_usage
 static const struct field model_usage_fields[] = {
-    FIELD(STRING, model, IN_READ, "empty when it is not known"),
+    FIELD(STRING, model, IN_READ, "empty if unknown"),
     FIELD(STRING, provider, IN_READ),
-    FIELD(INT_OR_NULL, price_version, IN_READ, "null: these calls had no price"),
+    FIELD(INT_OR_NULL, price_version, IN_READ, "null if these calls had no price"),
     FIELD(INT, llm_calls, IN_READ),
     FIELD(INT, long_context_calls, IN_READ),
     FIELD(INT, input_tokens, IN_READ),
@@ -131,9 +134,9 @@ struct run_usage_answer {
 #define OF struct run_usage_answer
 static const struct field run_usage_fields[] = {
     FIELD(UUID, run_id, IN_READ),
-    FIELD(
-        NESTED, total, IN_READ, "of the run and its descendants", .nested = &cost_document_schema),
-    FIELD(LIST, models, IN_READ, "the same, by model, provider and version of the price",
+    FIELD(NESTED, total, IN_READ, "usage of the run and its descendants",
+        .nested = &cost_document_schema),
+    FIELD(LIST, models, IN_READ, "usage by model, provider and version of the price",
         .nested = &schema_model_usage),
 };
 #undef OF

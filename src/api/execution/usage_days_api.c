@@ -24,18 +24,19 @@ struct usage_row {
         FIELD_OF(sums, INT, cache_creation_input_tokens, IN_READ),                               \
         FIELD_OF(sums, INT, cache_read_input_tokens, IN_READ),                                   \
         FIELD_AS(MONEY, "cost_usd", sums.cost, IN_READ,                                          \
-            "of the calls that had a price, in the tenant's currency"),                          \
+            "cost of the calls that had a price, in the currency of the tenant"),                \
         FIELD_OF(sums, INT, unpriced_calls, IN_READ)
 
 #define OF struct usage_row
 static const struct field usage_row_fields[] = {
-    FIELD(STRING_OR_NONE, day, IN_READ, "of UTC; here, as the next three, when it is in group_by",
+    FIELD(STRING_OR_NONE, day, IN_READ, "day in UTC; present only if group_by contains day",
         .hide_none = true),
     FIELD(STRING_OR_NONE, model, IN_READ,
-        "empty: runs, which are counted under no model, and calls of an unknown one",
+        "empty: runs, which are counted without a model, and calls of an unknown model",
         .hide_none = true),
     FIELD(STRING_OR_NONE, provider, IN_READ, .hide_none = true),
-    FIELD(UUID_OR_NONE, agent_id, IN_READ, "the nil id: runs of no agent", .hide_none = true),
+    FIELD(
+        UUID_OR_NONE, agent_id, IN_READ, "the nil UUID: runs without an agent", .hide_none = true),
     SUM_FIELDS,
 };
 #undef OF
@@ -70,7 +71,7 @@ static const struct field usage_answer_fields[] = {
     FIELD(STRING, from, IN_READ),
     FIELD(STRING, to, IN_READ),
     FIELD(STRING, currency, IN_READ),
-    FIELD(NESTED, totals, IN_READ, "of all pages", .nested = &schema_usage_total),
+    FIELD(NESTED, totals, IN_READ, "totals of all pages", .nested = &schema_usage_total),
 };
 #undef OF
 const struct schema schema_usage =
@@ -90,12 +91,12 @@ struct usage_query {
 static const struct field usage_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(STRING_OR_NONE, from, IN_QUERY,
-        "the first day, such as 2026-01-31; 29 days before the last unless told", .min = DATE_LEN,
+        "first day, such as 2026-01-31; default: 29 days before the last day", .min = DATE_LEN,
         .max = DATE_LEN),
-    FIELD(STRING_OR_NONE, to, IN_QUERY, "the last day; today unless told", .min = DATE_LEN,
-        .max = DATE_LEN),
+    FIELD(
+        STRING_OR_NONE, to, IN_QUERY, "last day; default: today", .min = DATE_LEN, .max = DATE_LEN),
     FIELD(STRING_OR_NONE, group_by, IN_QUERY,
-        "any of day, model, provider and agent, with commas between; day unless told",
+        "any of day, model, provider and agent, separated by commas; default: day",
         .max = GROUP_BY_MAX_BYTES),
     FIELD(STRING_OR_NONE, model, IN_QUERY, .max = MODEL_NAME_MAX_BYTES),
     FIELD(STRING_OR_NONE, provider, IN_QUERY, .max = PROVIDER_NAME_MAX_BYTES),
@@ -123,7 +124,7 @@ static enum error take_date(
         return OK;
     if (!clock_parse(arena_printf(call->arena, "%.*sT00:00:00Z", STR_ARG(date)), &us) || us < 0)
         return problem_fault(
-            &call->problem, str_of(name), "must be a day from 1970 on, such as 2026-01-31");
+            &call->problem, str_of(name), "must be a date from 1970 onwards, such as 2026-01-31");
     *out_day = us / DAY_US;
     return OK;
 }
@@ -159,7 +160,7 @@ static enum error take_groups(struct call *call, struct usage_filter *filter)
             i++;
         if (i == COUNT_OF(groups))
             return problem_fault(&call->problem, STR("group_by"),
-                "must be any of day, model, provider and agent, with commas between");
+                "must list any of day, model, provider and agent, separated by commas");
         *groups[i].flag = true;
     }
     return OK;
@@ -264,11 +265,12 @@ struct average_row {
 static const struct field average_fields[] = {
     FIELD_HAS(UUID_OR_NONE, "thread_id", average.id, has_thread_id, IN_READ, .hide_none = true),
     FIELD_HAS(UUID_OR_NONE, "agent_id", average.id, has_agent_id, IN_READ,
-        "the nil id: runs of no agent", .hide_none = true),
+        "the nil UUID: runs without an agent", .hide_none = true),
     FIELD_OF(average, INT, runs, IN_READ),
     FIELD_OF(average, INT, input_tokens, IN_READ),
     FIELD_OF(average, INT, output_tokens, IN_READ),
-    FIELD_OF(average, INT, avg_tokens, IN_READ, "of input and output a run, rounded"),
+    FIELD_OF(average, INT, avg_tokens, IN_READ,
+        "average number of input and output tokens per run, rounded"),
 };
 #undef OF
 const struct schema schema_usage_average =
@@ -288,9 +290,9 @@ struct averages_query {
 static const struct field averages_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(INT_OR_NONE, days, IN_QUERY,
-        "runs that started within the last so many days; 7 unless told", .min = 1,
+        "include runs started within this number of days; default: 7", .min = 1,
         .max = USAGE_AVERAGE_DAYS_MAX),
-    FIELD(ENUM_OR_NONE, group_by, IN_QUERY, "thread unless told", .choices = average_groups),
+    FIELD(ENUM_OR_NONE, group_by, IN_QUERY, "default: thread", .choices = average_groups),
 };
 #undef OF
 const struct schema query_usage_averages =

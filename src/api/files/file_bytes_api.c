@@ -18,7 +18,8 @@ static enum error read_put(struct call *call, struct context *c, struct file_put
         .must_be_new = !str_is_none(condition),
         .must_exist = str_eq(http_header(call->request.http, STR("If-Match")), STR("*"))};
     if (!str_is_none(condition) && !str_eq(condition, STR("*")))
-        return problem_fault(c->problem, none_match, "must be * here: only a new file");
+        return problem_fault(
+            c->problem, none_match, "must be *: only creating a new file can be required");
     return OK;
 }
 
@@ -60,7 +61,7 @@ struct get_query {
 };
 #define OF struct get_query
 static const struct field get_fields[] = {
-    FIELD(INT_OR_NONE, version, IN_QUERY, "which one; the newest unless told", .min = 1),
+    FIELD(INT_OR_NONE, version, IN_QUERY, "default: the newest version", .min = 1),
 };
 #undef OF
 const struct schema query_file_get = SCHEMA("FileQuery", struct get_query, get_fields, IN_QUERY);

@@ -26,12 +26,11 @@ struct diff_query {
 };
 #define OF struct diff_query
 static const struct field query_fields[] = {
-    FIELD(
-        INT_OR_NONE, from, IN_QUERY, "the old version; the one before `to` unless told", .min = 1),
-    FIELD(INT_OR_NONE, to, IN_QUERY, "the new version; the newest unless told", .min = 1),
+    FIELD(INT_OR_NONE, from, IN_QUERY, "old version; default: the version before `to`", .min = 1),
+    FIELD(INT_OR_NONE, to, IN_QUERY, "new version; default: the newest version", .min = 1),
     FIELD(ENUM_OR_NONE, format, IN_QUERY,
-        "text: a unified diff, as Accept: text/x-diff asks for too", .choices = diff_formats),
-    FIELD(INT_OR_NONE, context, IN_QUERY, "unchanged lines around each change; 3 unless told",
+        "text: a unified diff; Accept: text/x-diff has the same effect", .choices = diff_formats),
+    FIELD(INT_OR_NONE, context, IN_QUERY, "unchanged lines around each change; default: 3",
         .max = DIFF_CONTEXT_MAX),
 };
 #undef OF
@@ -49,7 +48,7 @@ static const struct field hunk_fields[] = {
     FIELD(INT, to_start, IN_READ),
     FIELD(INT, to_lines, IN_READ),
     FIELD(STRINGS, lines, IN_READ,
-        "each behind a blank, - or +; \\ tells that the text ends without a newline"),
+        "each with the prefix blank, - or +; \\ marks a text that ends without a newline"),
 };
 #undef OF
 static const struct schema schema_hunk = SCHEMA("FileDiffHunk", struct hunk, hunk_fields, IN_READ);
@@ -79,12 +78,12 @@ static enum error read_text(
     struct blob blob = {.id = v->blob_id, .sha256 = v->hash, .size_bytes = v->size_bytes};
     if (v->size_bytes > DIFF_MAX_BYTES)
         return problem_set(c->problem, ERR_CONFLICT,
-            "version %lld has %lld bytes; texts of at most %d can be compared",
+            "version %lld has %lld bytes; only texts of at most %d bytes can be compared",
             (long long)v->version, (long long)v->size_bytes, DIFF_MAX_BYTES);
     enum error e = blob_read(c, call->api->store, &blob, out_text);
     if (e == OK && (!str_is_utf8(*out_text) || str_has_byte(*out_text, '\0')))
         return problem_set(c->problem, ERR_CONFLICT,
-            "version %lld is no text: only UTF-8 without U+0000 can be compared",
+            "version %lld is not a text: only UTF-8 without U+0000 can be compared",
             (long long)v->version);
     return e;
 }
@@ -106,7 +105,8 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
         c, call->request.params[0], call->request.texts[1], out_to->version, &page, out_from);
     if (e == OK && page.count == 0)
         return problem_set(c->problem, ERR_CONFLICT,
-            "there is no version before %lld to compare it with", (long long)out_to->version);
+            "version %lld is the oldest version: name the version to compare in `from`",
+            (long long)out_to->version);
     return e;
 }
 
@@ -183,8 +183,8 @@ enum error handle_file_diff(struct call *call, struct context *c)
     if (e != OK)
         return e;
     if (!diff_compute(call->arena, before, after, &diff))
-        return problem_set(
-            c->problem, ERR_CONFLICT, "texts of at most %d lines can be compared", DIFF_MAX_LINES);
+        return problem_set(c->problem, ERR_CONFLICT,
+            "only texts of at most %d lines can be compared", DIFF_MAX_LINES);
     if (q->has_context)
         diff.context = (size_t)q->context;
     if (wants_text(call))
@@ -193,6 +193,6 @@ enum error handle_file_diff(struct call *call, struct context *c)
         answer_json(call, &diff, from.version, to.version);
     if (arena_is_over(call->arena))
         return problem_set(c->problem, ERR_ANSWER_LARGE,
-            "as JSON the difference is too large: ask for format=text, which always fits");
+            "the difference is too large for JSON: request format=text, which has no such limit");
     return OK;
 }

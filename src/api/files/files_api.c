@@ -10,17 +10,18 @@ static const struct field file_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(UUID, thread_id, IN_READ),
     FIELD(STRING, name, IN_READ),
-    FIELD(INT, version, IN_READ, "the current one; the number of the ETag of its bytes"),
+    FIELD(INT, version, IN_READ, "current version; number in the ETag of the bytes"),
     FIELD(INT, size_bytes, IN_READ),
-    FIELD(STRING, sha256, IN_READ, "of the bytes, in hexadecimal"),
+    FIELD(STRING, sha256, IN_READ, "SHA-256 of the bytes, in hexadecimal"),
     FIELD(STRING, content_type, IN_READ),
     FIELD(STRING_OR_NULL, created_by, IN_READ,
-        "the principal whose key brought this version; null for a key without one"),
-    FIELD(OBJECT_OR_NONE, metadata, IN_PATCH | IN_READ, "an object of your own",
+        "principal that wrote this version; null for a key without a principal"),
+    FIELD(OBJECT_OR_NONE, metadata, IN_PATCH | IN_READ, "any JSON object",
         .max = FILE_METADATA_MAX_BYTES),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, revision, IN_READ, "counts every change; the number of the ETag of this document"),
+    FIELD(
+        INT, revision, IN_READ, "increases with every change; number in the ETag of this document"),
 };
 #undef OF
 const struct schema schema_file = SCHEMA("File", struct file, file_fields, IN_READ);
@@ -35,10 +36,10 @@ static const struct field version_fields[] = {
     FIELD(STRING_OR_NULL, created_by, IN_READ),
     FIELD(TIME, created_at, IN_READ),
     FIELD_HAS(UUID_OR_NULL, "source_thread_id", source_thread_id, has_source, IN_READ,
-        "the thread that it was copied from"),
+        "thread from which the version was copied"),
     FIELD(STRING_OR_NULL, source_name, IN_READ),
     FIELD_HAS(INT_OR_NULL, "source_version", source_version, has_source, IN_READ),
-    FIELD(INT_OR_NULL, restored_from, IN_READ, "the version that it brought back"),
+    FIELD(INT_OR_NULL, restored_from, IN_READ, "version that was restored"),
 };
 #undef OF
 const struct schema schema_file_version =
@@ -50,10 +51,11 @@ struct files_query {
 };
 #define OF struct files_query
 static const struct field files_query_fields[] = {
-    FIELD_OF(page, STRING_OR_NONE, cursor, IN_QUERY, "next_cursor of the page before", .max = 400),
-    FIELD_OF(page, INT_OR_NONE, limit, IN_QUERY, "items a page, 50 unless told", .min = 1,
+    FIELD_OF(
+        page, STRING_OR_NONE, cursor, IN_QUERY, "next_cursor of the previous page", .max = 400),
+    FIELD_OF(page, INT_OR_NONE, limit, IN_QUERY, "items per page; default: 50", .min = 1,
         .max = PAGE_MAX),
-    FIELD(STRING_OR_NONE, prefix, IN_QUERY, "what the names begin with", .min = 1,
+    FIELD(STRING_OR_NONE, prefix, IN_QUERY, "prefix of the names", .min = 1,
         .max = FILE_NAME_MAX_BYTES),
 };
 #undef OF
@@ -65,7 +67,7 @@ struct restore_body {
 };
 #define OF struct restore_body
 static const struct field restore_fields[] = {
-    FIELD(INT, version, IN_BODY, "the one to bring back", .min = 1),
+    FIELD(INT, version, IN_BODY, "version to restore", .min = 1),
 };
 #undef OF
 const struct schema schema_file_restore =
@@ -86,13 +88,13 @@ struct copy_body {
 };
 #define OF struct copy_body
 static const struct field copy_fields[] = {
-    FIELD(UUID, thread_id, IN_BODY, "where it goes"),
-    FIELD(STRING_OR_NULL, name, IN_BODY, "what it is called there; as here unless told", .min = 1,
-        .max = FILE_NAME_MAX_BYTES),
-    FIELD(INT_OR_NULL, version, IN_BODY, "which one; the current one unless told", .min = 1),
-    FIELD(BOOL_OR_NONE, history, IN_BODY, "the versions before it too"),
+    FIELD(UUID, thread_id, IN_BODY, "target thread"),
+    FIELD(STRING_OR_NULL, name, IN_BODY, "name in the target thread; default: the same name",
+        .min = 1, .max = FILE_NAME_MAX_BYTES),
+    FIELD(INT_OR_NULL, version, IN_BODY, "version to copy; default: the current version", .min = 1),
+    FIELD(BOOL_OR_NONE, history, IN_BODY, "copy the previous versions too"),
     FIELD(ENUM_OR_NONE, if_exists, IN_BODY,
-        "when there is a file of that name: refuse, unless told to add_version",
+        "if the target has a file of that name: refuse (default) or add_version",
         .choices = if_exists_words),
 };
 #undef OF

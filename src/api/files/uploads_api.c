@@ -6,23 +6,24 @@
 #define OF struct file_upload
 static const struct field upload_fields[] = {
     FIELD(UUID, id, IN_READ),
-    FIELD(STRING, name, IN_BODY | IN_READ, "of the file that it becomes a version of", .min = 1,
-        .max = FILE_NAME_MAX_BYTES),
     FIELD(
-        INT, size_bytes, IN_BODY | IN_READ, "of the whole", .min = 1, .max = FILE_UPLOAD_MAX_BYTES),
-    FIELD(STRING_OR_NULL, content_type, IN_BODY | IN_READ, "guessed by the name unless told",
+        STRING, name, IN_BODY | IN_READ, "name of the file", .min = 1, .max = FILE_NAME_MAX_BYTES),
+    FIELD(INT, size_bytes, IN_BODY | IN_READ, "size of the complete file", .min = 1,
+        .max = FILE_UPLOAD_MAX_BYTES),
+    FIELD(STRING_OR_NULL, content_type, IN_BODY | IN_READ, "default: derived from the name",
         .min = 1, .max = FILE_TYPE_MAX_BYTES),
     FIELD(INT_OR_NULL, expected_version, IN_BODY | IN_READ,
-        "what the file's version must be when it is completed; 0: no file is there"),
+        "required version of the file when the upload is completed; 0: the file must not exist"),
     FIELD(STRING_OR_NULL, sha256, IN_BODY | IN_READ,
-        "of the whole, in hexadecimal: what came is compared with it", .min = 2 * SHA256_LEN,
-        .max = 2 * SHA256_LEN),
+        "SHA-256 of the complete file in hexadecimal, compared with the received bytes",
+        .min = 2 * SHA256_LEN, .max = 2 * SHA256_LEN),
     FIELD(UUID, thread_id, IN_READ),
-    FIELD(INT, offset_bytes, IN_READ, "how much has come: where to go on"),
+    FIELD(INT, offset_bytes, IN_READ, "number of received bytes: offset of the next part"),
     FIELD(STRING_OR_NULL, created_by, IN_READ),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(TIME, expires_at, IN_READ, "when it goes, unless more comes before"),
+    FIELD(TIME, expires_at, IN_READ,
+        "time at which an idle upload is deleted; postponed by every part"),
 };
 #undef OF
 const struct schema schema_upload = SCHEMA("Upload", struct file_upload, upload_fields, IN_READ);
@@ -51,7 +52,7 @@ enum error handle_upload_create(struct call *call, struct context *c)
     struct file_upload upload = *(const struct file_upload *)call->request.input;
     if ((uint64_t)upload.size_bytes > call->api->upload_max_bytes)
         return problem_fault(c->problem, STR("/size_bytes"),
-            "must be at most %llu: the server takes no larger file",
+            "must be at most %llu, the size limit of the server",
             (unsigned long long)call->api->upload_max_bytes);
     upload.thread_id = call->request.params[0];
     upload.content_type = files_media_type(upload.content_type, upload.name, STR_NONE);
@@ -104,7 +105,7 @@ struct append_query {
 #define OF struct append_query
 static const struct field append_fields[] = {
     FIELD(INT_OR_NONE, offset, IN_QUERY,
-        "where the bytes belong, for who cannot send the header Upload-Offset",
+        "offset of the bytes, for clients that cannot send the header Upload-Offset",
         .max = FILE_UPLOAD_MAX_BYTES),
 };
 #undef OF
@@ -117,13 +118,13 @@ static enum error read_offset(struct call *call, int64_t *out_offset)
     const struct str name = STR("Upload-Offset");
     struct str given = http_header(call->request.http, name);
     if (str_is_none(given) && !q->has_offset)
-        return problem_fault(&call->problem, name, "must say where the bytes belong");
+        return problem_fault(&call->problem, name, "must be given: the offset of the bytes");
     *out_offset = q->offset;
     if (str_is_none(given))
         return OK;
     if (http_header_count(call->request.http, name) > 1 || !str_to_i64(given, out_offset) ||
         *out_offset < 0)
-        return problem_fault(&call->problem, name, "must be one whole number from 0");
+        return problem_fault(&call->problem, name, "must be one integer of at least 0");
     if (q->has_offset && q->offset != *out_offset)
         return problem_fault(&call->problem, name, "must be the same as ?offset=");
     return OK;
@@ -141,7 +142,8 @@ enum error admit_upload_append(struct call *call, struct context *c)
     if (e == OK)
         e = file_upload_check_offset(c, &upload, offset);
     if (e == OK && upload.offset_bytes == upload.size_bytes)
-        e = problem_set(c->problem, ERR_CONFLICT, "all bytes have come: complete the upload");
+        e = problem_set(
+            c->problem, ERR_CONFLICT, "all bytes have been received: complete the upload");
     if (e != OK)
         return e;
     call->upload.is_resumed = true;

@@ -78,7 +78,8 @@ static enum error take_principal(struct call *call, struct context *c)
     if (!str_is_none(c->principal) && !str_eq(c->principal, wanted)) {
         call->caller.denied = "principal.refused";
         return problem_set(&call->problem, ERR_FORBIDDEN,
-            "the key acts for %.*s: Cairn-Principal cannot name another", STR_ARG(c->principal));
+            "the key acts for %.*s: Cairn-Principal cannot name another principal",
+            STR_ARG(c->principal));
     }
     c->principal = wanted;
     return OK;

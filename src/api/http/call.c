@@ -137,7 +137,7 @@ static enum error decode_path_param(struct call *call, struct str encoded, size_
     case ROUTE_PARAM_NUMBER:
         return str_to_i64(encoded, &call->request.numbers[i]) && call->request.numbers[i] > 0
                    ? OK
-                   : problem_fault(&call->problem, name, "must be a whole number from 1");
+                   : problem_fault(&call->problem, name, "must be an integer of at least 1");
     case ROUTE_PARAM_TEXT:
         return decode_text_param(call, name, encoded, i);
     }
@@ -162,13 +162,14 @@ bool call_route(struct call *call)
         call->request.is_bad = !decode_path_params(call, params);
         return true;
     case ROUTE_OTHER_METHOD:
-        problem_set(
-            &call->problem, ERR_METHOD, "%.*s takes %.*s", STR_ARG(r->path), STR_ARG(allow));
+        problem_set(&call->problem, ERR_METHOD, "%.*s supports only %.*s", STR_ARG(r->path),
+            STR_ARG(allow));
         call_refuse(call, ERR_METHOD);
         call_add_header(call, STR("Allow"), allow);
         return false;
     case ROUTE_UNKNOWN:
-        problem_set(&call->problem, ERR_NO_ROUTE, "there is no route %.*s", STR_ARG(r->path));
+        problem_set(
+            &call->problem, ERR_NO_ROUTE, "the path %.*s matches no route", STR_ARG(r->path));
         call_refuse(call, ERR_NO_ROUTE);
         return false;
     }
@@ -218,7 +219,7 @@ static enum error decode_no_body(struct call *call)
     if (call->request.body.len == 0)
         return OK;
     if (!str_eq(call->request.http->method, STR("POST")))
-        return problem_set(&call->problem, ERR_BAD_REQUEST, "this route takes no body");
+        return problem_set(&call->problem, ERR_BAD_REQUEST, "this route does not accept a body");
     char none;
     enum error e = check_media_type(call);
     if (e == OK)

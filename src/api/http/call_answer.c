@@ -35,8 +35,8 @@ static struct str word_refusal(const struct call *call, enum error e)
     case ERR_STORAGE_FULL:
         return word_full(call);
     case ERR_UNAVAILABLE:
-        return STR("the database cannot be reached or is busy; nothing was changed: send the "
-                   "request again");
+        return STR(
+            "the database is unreachable or busy; nothing was changed: send the request again");
     case ERR_OUTCOME_UNKNOWN:
         return STR("the connection to the database broke during the commit, so the request may "
                    "have been carried out or not: send it again with the same Idempotency-Key, or "

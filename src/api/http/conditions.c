@@ -48,7 +48,7 @@ static enum error read_none_match(struct call *call, struct context *c)
     if (str_is_none(match) || !(call->route->flags & ROUTE_CONDITIONAL))
         return OK;
     if (!str_eq(match, STR("*")) || http_header_count(call->request.http, name) > 1)
-        return problem_fault(&call->problem, name, "must be * on a write");
+        return problem_fault(&call->problem, name, "must be * in a write");
     if (c->has_match || c->match_any)
         return problem_fault(&call->problem, name, "is not allowed together with If-Match");
     c->match_none = true;
@@ -62,8 +62,8 @@ static enum error read_fence(struct call *call, struct context *c)
         return OK;
     c->has_fence = true;
     if (!str_to_i64(fence, &c->fence) || c->fence <= 0)
-        return problem_fault(
-            &call->problem, STR("Cairn-Fencing-Token"), "must be the fence of a claimed run");
+        return problem_fault(&call->problem, STR("Cairn-Fencing-Token"),
+            "must be the fencing token of a claimed run");
     return OK;
 }
 

@@ -11,7 +11,7 @@ struct str cursor_from_uuid(struct arena *arena, struct uuid id)
 
 enum error cursor_refused(struct call *call)
 {
-    problem_fault(&call->problem, STR("cursor"), "must be a next_cursor of this list");
+    problem_fault(&call->problem, STR("cursor"), "must be the next_cursor of a page of this list");
     call->problem.code = ERR_BAD_CURSOR;
     return ERR_BAD_CURSOR;
 }

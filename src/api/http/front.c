@@ -417,7 +417,7 @@ static enum error check_origin(const struct front *f, struct front_call *fc)
         http_exchange_is_tls(fc->x) ? "https" : "http", STR_ARG(fc->call.request.http->host));
     if (!str_eq_nocase(origin, own) && !is_listed(f->config.origins, f->config.n_origins, origin))
         return problem_set(&fc->call.problem, ERR_HOST_REFUSED,
-            "pages from \"%.*s\" may not call this server (--allow-origin)", STR_ARG(origin));
+            "the origin \"%.*s\" is not allowed: add it with --allow-origin", STR_ARG(origin));
     fc->origin = origin;
     return OK;
 }

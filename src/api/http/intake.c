@@ -154,7 +154,7 @@ uint64_t intake_limit(const struct call *call)
 
 enum error intake_refuse_large(struct call *call)
 {
-    return problem_set(&call->problem, ERR_TOO_LARGE, "the body may have at most %llu bytes",
+    return problem_set(&call->problem, ERR_TOO_LARGE, "the body must have at most %llu bytes",
         (unsigned long long)intake_limit(call));
 }
 

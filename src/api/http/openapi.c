@@ -273,7 +273,7 @@ static void write_fault_schema(struct json_writer *w)
     open_member(w, "properties");
     open_member(w, "pointer");
     member(w, "type", "string");
-    member(w, "description", "a JSON Pointer into the body, or the name of a parameter or header");
+    member(w, "description", "JSON Pointer into the body, or the name of a parameter or header");
     json_write_end(w);
     typed_member(w, "detail", "string");
     json_write_end(w);
@@ -302,7 +302,7 @@ static void write_problem_schema(struct json_writer *w)
     json_write_end(w);
     open_member(w, "errors_untold");
     member(w, "type", "integer");
-    member(w, "description", "how many more faults there are");
+    member(w, "description", "number of further faults");
     json_write_end(w);
     json_write_end(w);
     write_names(w, "required", required);
@@ -334,32 +334,33 @@ static void write_header_parameter(struct json_writer *w, const char *name, cons
 static void write_header_parameters(struct json_writer *w, const struct route *r)
 {
     if (r->mode == ROUTE_WRITE && strcmp(r->method, "POST") == 0)
-        write_header_parameter(w, "Idempotency-Key", "replays the stored answer of this request");
+        write_header_parameter(
+            w, "Idempotency-Key", "repeats the stored answer if this request was processed before");
     if (r->flags & ROUTE_ETAG)
         write_header_parameter(
-            w, r->mode == ROUTE_READ ? "If-None-Match" : "If-Match", "the ETag of the object");
+            w, r->mode == ROUTE_READ ? "If-None-Match" : "If-Match", "ETag of the object");
     if (r->flags & ROUTE_CONDITIONAL)
         write_header_parameter(w, "If-None-Match",
-            r->flags & ROUTE_MUST_MATCH
-                ? "*: only when there is no such object yet. This or If-Match must be given; "
-                  "If-Match: * writes over any version unseen"
-                : "*: only when there is no such object yet");
+            r->flags & ROUTE_MUST_MATCH ? "*: only if the object does not exist. If-None-Match or "
+                                          "If-Match is required; If-Match: * overwrites any version"
+                                        : "*: only if the object does not exist");
     if (r->flags & ROUTE_UPLOAD)
         write_header_parameter(w, "Content-Digest", "sha-256=:BASE64: of the body (RFC 9530)");
     if (r->flags & ROUTE_BYTES) {
-        write_header_parameter(w, "Range", "one range of bytes");
-        write_header_parameter(w, "If-Range", "the ETag under which the range is wanted");
+        write_header_parameter(w, "Range", "a single range of bytes");
+        write_header_parameter(
+            w, "If-Range", "ETag that the object must have for the range to be returned");
     }
     if (r->mode != ROUTE_STATIC && !(r->flags & ROUTE_PUBLIC))
         write_header_parameter(w, "Cairn-Principal",
-            "user:NAME or agent:UUID: the request acts for this principal alone");
+            "user:NAME or agent:UUID: restricts the request to this principal");
     if (r->flags & ROUTE_FENCED)
-        write_header_parameter(w, "Cairn-Fencing-Token", "the fence of the claimed run");
+        write_header_parameter(w, "Cairn-Fencing-Token", "fencing token of the claimed run");
     if (r->flags & ROUTE_MAY_LAG)
         write_header_parameter(w, "Cairn-Consistency",
-            "strong (unless told), or eventual: a replica that lags a little may answer");
+            "strong (default), or eventual: a replica that lags slightly may answer");
     if (r->mode == ROUTE_SSE)
-        write_header_parameter(w, "Last-Event-ID", "the cursor, instead of ?after=");
+        write_header_parameter(w, "Last-Event-ID", "cursor, alternative to ?after=");
 }
 
 static void write_path_schema(struct json_writer *w, enum route_param kind)
@@ -401,7 +402,7 @@ static void write_parameters(struct json_writer *w, const struct route *r)
         json_write_object(w);
         write_parameter(w, STR("metadata.KEY"), "query", false);
         member(w, "description",
-            "objects whose metadata has this member; KEY is its name, and up to 4 can be given");
+            "only objects whose metadata has a member KEY with this value; at most 4 such filters");
         open_member(w, "schema");
         member(w, "type", "string");
         json_write_end(w);
@@ -438,7 +439,7 @@ static void write_upload(struct json_writer *w)
     open_member(w, "requestBody");
     json_write_key(w, STR("required"));
     json_write_bool(w, true);
-    member(w, "description", "bytes of any media type, which is kept");
+    member(w, "description", "bytes of any media type; the media type is stored");
     open_member(w, "content");
     write_bytes_content(w);
     json_write_end(w);
@@ -559,18 +560,18 @@ static void write_answers(struct json_writer *w, const struct route *r)
     json_write_end(w);
     if (r->flags & ROUTE_MAY_CREATE) {
         open_member(w, "201");
-        member(w, "description", "success: the object is new");
+        member(w, "description", "success: the object was created");
         write_success(w, r);
         json_write_end(w);
     }
     if (r->flags & ROUTE_MAYBE_NOTHING)
-        write_empty_answer(w, "204", "there is nothing");
+        write_empty_answer(w, "204", "no content");
     if (r->flags & ROUTE_BYTES) {
-        write_empty_answer(w, "206", "the range that was asked for");
-        write_empty_answer(w, "416", "the range is not there");
+        write_empty_answer(w, "206", "the requested range");
+        write_empty_answer(w, "416", "the range is outside of the content");
     }
     if ((r->flags & ROUTE_ETAG) && r->mode == ROUTE_READ)
-        write_empty_answer(w, "304", "the client has it already: If-None-Match");
+        write_empty_answer(w, "304", "the object has not changed: its ETag is in If-None-Match");
     open_member(w, "default");
     member(w, "description", "refusal");
     open_member(w, "content");

@@ -15,10 +15,10 @@ struct page_query {
     bool has_limit;
     int64_t limit;
 };
-#define PAGE_FIELDS(in)                                                                  \
-    FIELD_OF(page, STRING_OR_NONE, cursor, in, "next_cursor of the page before",         \
-        .max = PAGE_CURSOR_MAX_BYTES),                                                   \
-        FIELD_OF(page, INT_OR_NONE, limit, in, "items a page, 50 unless told", .min = 1, \
+#define PAGE_FIELDS(in)                                                                 \
+    FIELD_OF(page, STRING_OR_NONE, cursor, in, "next_cursor of the previous page",      \
+        .max = PAGE_CURSOR_MAX_BYTES),                                                  \
+        FIELD_OF(page, INT_OR_NONE, limit, in, "items per page; default: 50", .min = 1, \
             .max = PAGE_MAX)
 static inline struct page page_of(const struct page_query *p)
 {

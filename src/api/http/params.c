@@ -9,7 +9,7 @@ static enum error decode_int(
     int64_t number;
     int64_t max = f->max == 0 ? INT64_MAX : f->max;
     if (!str_to_i64(value, &number) || number < f->min || number > max)
-        return problem_fault(problem, str_of(f->name), "must be a whole number from %lld to %lld",
+        return problem_fault(problem, str_of(f->name), "must be an integer from %lld to %lld",
             (long long)f->min, (long long)max);
     *out = number;
     return OK;

@@ -117,7 +117,7 @@ void receiver_take(struct receiver *r, struct str run, bool last)
     r->has_all = last;
     if (!last && clock_steady_us() > r->until_us) {
         r->has_left = true; /* bytes that arrive later are ignored */
-        problem_set(&r->call->problem, ERR_UNAVAILABLE, "an upload may take at most 12 hours");
+        problem_set(&r->call->problem, ERR_UNAVAILABLE, "the upload took longer than 12 hours");
     }
     if (!r->is_busy)
         hand_over(r);

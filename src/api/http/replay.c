@@ -32,7 +32,7 @@ static enum error read_key(struct call *call, struct replay *out)
         return OK;
     if (!request_is_plain_id(out->key, IDEMPOTENCY_KEY_MAX_BYTES))
         return problem_fault(&call->problem, STR("Idempotency-Key"),
-            "must be 1 to %d printable ASCII characters without blanks and quotes",
+            "must have 1 to %d printable ASCII characters without blanks and quotes",
             IDEMPOTENCY_KEY_MAX_BYTES);
     out->is_wanted = true;
     /* The principal is part of the key: it must not receive the answer of another one. */

@@ -12,11 +12,11 @@ static const struct field item_fields[] = {
     FIELD_AS(STRINGS, "namespace", labels, IN_READ),
     FIELD(STRING, key, IN_READ),
     FIELD(OBJECT, value, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number; 1, 2, 3 for as long as the item is there"),
+    FIELD(INT, version, IN_READ, "number in the ETag, from 1; restarts if the item is deleted"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(TIME_OR_NULL, expires_at, IN_READ, "from then on it is gone"),
-    FIELD(MONEY_OR_NULL, score, IN_FOUND, "how well it fits, 1 at most; null when nothing ranks",
+    FIELD(TIME_OR_NULL, expires_at, IN_READ, "time at which the item expires"),
+    FIELD(MONEY_OR_NULL, score, IN_FOUND, "relevance, at most 1; null if the search does not rank",
         .min = -INT64_MAX),
 };
 #undef OF
@@ -27,9 +27,10 @@ static const struct schema schema_memory_found_item =
 
 #define OF struct memory_vector
 static const struct field vector_fields[] = {
-    FIELD(STRING, path, IN_BODY, "what of the value it was made from, a name of your own",
+    FIELD(STRING, path, IN_BODY,
+        "name of the part of the value that the vector represents; chosen by the client",
         .max = MEMORY_VECTOR_PATH_MAX_BYTES),
-    FIELD(ARRAY, values, IN_BODY, "1 to 4096 numbers, kept with 32 bits each", .items = "number",
+    FIELD(ARRAY, values, IN_BODY, "1 to 4096 numbers, stored as 32-bit floats", .items = "number",
         .max = MEMORY_VECTOR_TEXT_MAX_BYTES),
 };
 #undef OF
@@ -42,42 +43,45 @@ ENUM_DEFINE(memory_operations, MEMORY_OPERATIONS);
 const struct field memory_ask_fields[MEMORY_ASK_FIELDS] = {
     FIELD(ENUM, op, IN_OPERATION, .choices = memory_operations),
     FIELD_AS(STRINGS, "namespace", labels, IN_GET | IN_PUT | IN_ANY_OPERATION,
-        "labels of 1 to 128 bytes, none with a \".\" in it: [\"users\",\"42\"]", .min = 1,
+        "labels of 1 to 128 bytes without \".\": [\"users\",\"42\"]", .min = 1,
         .max = MEMORY_LABELS_MAX, .optional_in = IN_ANY_OPERATION),
     FIELD(STRING, key, IN_GET | IN_PUT | IN_ANY_OPERATION, .min = 1, .max = MEMORY_KEY_MAX_BYTES,
         .optional_in = IN_ANY_OPERATION),
-    FIELD(OBJECT, value, IN_PUT | IN_ANY_OPERATION, "a JSON object of up to 1 MiB",
+    FIELD(OBJECT, value, IN_PUT | IN_ANY_OPERATION, "JSON object of at most 1 MiB",
         .max = MEMORY_VALUE_MAX_BYTES, .optional_in = IN_ANY_OPERATION),
     FIELD(LIST_OR_NULL, vectors, IN_PUT | IN_ANY_OPERATION,
-        "up to 16, by which it is found; without them it has none", .max = MEMORY_ITEM_VECTORS_MAX,
+        "at most 16 vectors for searches; default: none", .max = MEMORY_ITEM_VECTORS_MAX,
         .nested = &schema_memory_vector),
     FIELD(INT_OR_NULL, ttl_s, IN_PUT | IN_ANY_OPERATION,
-        "how many seconds it is there; for good unless told", .min = 1, .max = MEMORY_TTL_MAX_S),
+        "lifetime of the item in seconds; default: unlimited", .min = 1, .max = MEMORY_TTL_MAX_S),
     FIELD_AS(STRINGS_OR_NULL, "namespace_prefix", prefix, IN_SEARCH | IN_ANY_OPERATION,
-        "the first labels of their namespaces; everything unless told", .max = MEMORY_LABELS_MAX),
+        "first labels of the namespaces to search; default: all namespaces",
+        .max = MEMORY_LABELS_MAX),
     FIELD(OBJECT_OR_NULL, filter, IN_SEARCH | IN_ANY_OPERATION,
-        "by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin "
-        "of it",
+        "for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin "
+        "with an operand",
         .max = MEMORY_FILTER_MAX_BYTES),
     FIELD(ARRAY_OR_NULL, vector, IN_SEARCH | IN_ANY_OPERATION,
-        "numbers: items whose vectors are most like it, by cosine", .items = "number",
+        "numbers: rank items by the cosine similarity of their vectors", .items = "number",
         .max = MEMORY_VECTOR_TEXT_MAX_BYTES),
     FIELD(STRING_OR_NULL, query, IN_SEARCH | IN_ANY_OPERATION,
-        "words: items that have some of them, the best first", .max = MEMORY_QUERY_MAX_BYTES),
+        "words: return items that contain any of them, best match first",
+        .max = MEMORY_QUERY_MAX_BYTES),
     FIELD(STRINGS_OR_NULL, prefix, IN_NAMES | IN_ANY_OPERATION,
-        "their first labels; \"*\" is any label", .max = MEMORY_LABELS_MAX),
+        "first labels of the namespaces; \"*\" matches any label", .max = MEMORY_LABELS_MAX),
     FIELD(STRINGS_OR_NULL, suffix, IN_NAMES | IN_ANY_OPERATION,
-        "their last labels; \"*\" is any label", .max = MEMORY_LABELS_MAX),
+        "last labels of the namespaces; \"*\" matches any label", .max = MEMORY_LABELS_MAX),
     FIELD(INT_OR_NULL, max_depth, IN_NAMES | IN_ANY_OPERATION,
-        "longer ones are cut to so many labels, and told once", .min = 1, .max = MEMORY_LABELS_MAX),
-    FIELD(INT_OR_NULL, limit, IN_SEARCH, "10 unless told", .min = 1, .max = MEMORY_SEARCH_MAX),
-    FIELD(INT_OR_NULL, limit, IN_NAMES, "100 unless told", .min = 1, .max = MEMORY_NAMESPACES_MAX),
-    FIELD(INT_OR_NULL, limit, IN_ANY_OPERATION, "of a search 10 unless told and 200 at most",
-        .min = 1, .max = MEMORY_NAMESPACES_MAX),
+        "truncate namespaces to this number of labels, without duplicates", .min = 1,
+        .max = MEMORY_LABELS_MAX),
+    FIELD(INT_OR_NULL, limit, IN_SEARCH, "default: 10", .min = 1, .max = MEMORY_SEARCH_MAX),
+    FIELD(INT_OR_NULL, limit, IN_NAMES, "default: 100", .min = 1, .max = MEMORY_NAMESPACES_MAX),
+    FIELD(INT_OR_NULL, limit, IN_ANY_OPERATION, "default of a search: 10, at most 200", .min = 1,
+        .max = MEMORY_NAMESPACES_MAX),
     FIELD(INT_OR_NULL, offset, IN_SEARCH | IN_NAMES | IN_ANY_OPERATION,
-        "how many to leave out at first; a cursor goes further", .max = MEMORY_OFFSET_MAX),
+        "number of results to skip; use cursor for later pages", .max = MEMORY_OFFSET_MAX),
     FIELD(STRING_OR_NULL, cursor, IN_SEARCH | IN_NAMES | IN_ANY_OPERATION,
-        "next_cursor of the page before", .min = 1, .max = MEMORY_CURSOR_MAX_BYTES),
+        "next_cursor of the previous page", .min = 1, .max = MEMORY_CURSOR_MAX_BYTES),
 };
 #undef OF
 const struct schema schema_memory_put =
@@ -92,7 +96,8 @@ enum { IN_FOUND_ITEMS = IN_SHOWN(0), IN_FOUND_NAMES = IN_SHOWN(1) };
 static const struct field page_fields[] = {
     FIELD_AS(LIST, "data", items, IN_FOUND_ITEMS, .nested = &schema_memory_found_item),
     FIELD_AS(ARRAY, "data", names, IN_FOUND_NAMES, "namespaces, each a list of labels"),
-    FIELD_AS(BOOL, "has_more", more, IN_READ, "there is more to look at: go on with next_cursor"),
+    FIELD_AS(
+        BOOL, "has_more", more, IN_READ, "true if more results exist: continue with next_cursor"),
     FIELD(STRING_OR_NULL, next_cursor, IN_READ),
 };
 #undef OF
@@ -107,8 +112,8 @@ struct item_query {
 };
 #define OF struct item_query
 static const struct field item_query_fields[] = {
-    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY,
-        "its labels with a \".\" between them: users.42", .max = MEMORY_NAMESPACE_MAX_BYTES),
+    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "labels separated by \".\": users.42",
+        .max = MEMORY_NAMESPACE_MAX_BYTES),
     FIELD(STRING_OR_NONE, key, IN_QUERY, .max = MEMORY_KEY_MAX_BYTES),
 };
 #undef OF
@@ -232,8 +237,8 @@ enum error handle_memory_delete(struct call *call, struct context *c)
 
 static enum error refuse_cursor(struct context *c, struct str at)
 {
-    problem_fault(
-        c->problem, pointer_to(c, at, "cursor"), "must be a next_cursor of the same search");
+    problem_fault(c->problem, pointer_to(c, at, "cursor"),
+        "must be the next_cursor of a page of the same search");
     c->problem->code = ERR_BAD_CURSOR;
     return ERR_BAD_CURSOR;
 }

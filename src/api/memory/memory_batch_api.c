@@ -25,7 +25,7 @@ struct batch_body {
 #define OF struct batch_body
 static const struct field batch_fields[] = {
     FIELD(LIST, operations, IN_BODY,
-        "carried out in this order; each takes the members of its own route", .min = 1,
+        "executed in this order; each has the members of the corresponding route", .min = 1,
         .max = OPERATIONS_MAX, .nested = &schema_memory_operation),
 };
 #undef OF
@@ -38,8 +38,7 @@ struct batch_answer {
 #define OF struct batch_answer
 static const struct field answer_fields[] = {
     FIELD(ARRAY, results, IN_READ,
-        "of a get the item or null, of a put the item, of a delete null, of a search and of "
-        "namespaces a page"),
+        "get: the item or null; put: the item; delete: null; search and namespaces: a page"),
 };
 #undef OF
 const struct schema schema_memory_batch_answer =

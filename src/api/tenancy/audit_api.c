@@ -12,7 +12,7 @@ static const struct field audit_fields[] = {
     FIELD(STRING, object_id, IN_READ),
     FIELD(STRING, request_id, IN_READ),
     FIELD(JSON, detail, IN_READ),
-    FIELD(STRING, hash, IN_READ, "SHA-256 over the hash before it and this record"),
+    FIELD(STRING, hash, IN_READ, "SHA-256 of the previous hash and this record"),
 };
 #undef OF
 const struct schema schema_audit_record =
@@ -25,10 +25,10 @@ struct verdict_answer {
 #define OF struct verdict_answer
 static const struct field verdict_fields[] = {
     FIELD_OF(verdict, BOOL, intact, IN_READ),
-    FIELD_OF(verdict, INT, records, IN_READ, "that were found good, from the first on"),
+    FIELD_OF(verdict, INT, records, IN_READ, "number of valid records from the first one"),
     FIELD_HAS(INT_OR_NULL, "first_broken", verdict.first_broken, is_broken, IN_READ),
     FIELD_OF(verdict, STRING, head, IN_READ,
-        "hash of the last good record: note it elsewhere to find a cut tail"),
+        "hash of the last valid record; store a copy elsewhere to detect truncation"),
 };
 #undef OF
 const struct schema schema_audit_verdict =

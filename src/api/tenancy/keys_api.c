@@ -9,18 +9,18 @@ static const struct field key_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(STRING, name, IN_BODY | IN_READ, .min = 1, .max = 200),
     FIELD(STRINGS, scopes, IN_BODY | IN_READ,
-        "admin holds every scope of the tenant, operator also the tenants", .min = 1,
+        "admin includes every scope of the tenant; operator also manages tenants", .min = 1,
         .max = SCOPE_COUNT, .choices = scope_names),
     FIELD_HAS(INT_OR_NULL, "rate_limit_per_minute", rate_limit_per_minute, has_rate_limit,
-        IN_BODY | IN_READ, "requests a minute; none when absent", .min = 1, .max = 1000000),
+        IN_BODY | IN_READ, "requests per minute; default: unlimited", .min = 1, .max = 1000000),
     FIELD(TIME_OR_NULL, expires_at, IN_BODY | IN_READ),
     FIELD(STRING_OR_NULL, principal, IN_BODY | IN_READ,
-        "user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant",
+        "user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant",
         .max = PRINCIPAL_MAX_BYTES),
     FIELD_HAS(TIME_OR_NULL, "revoked_at", revoked_at, is_revoked, IN_READ),
     FIELD(TIME, created_at, IN_READ),
-    FIELD(
-        STRING_OR_NULL, secret, IN_CREATED, "shown once; null in a replayed answer", .once = true),
+    FIELD(STRING_OR_NULL, secret, IN_CREATED, "returned only once; null in a replayed answer",
+        .once = true),
 };
 #undef OF
 const struct schema schema_key_create = SCHEMA("KeyCreate", struct api_key, key_fields, IN_BODY);

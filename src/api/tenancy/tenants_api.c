@@ -27,7 +27,7 @@ struct tenant_created {
 static const struct field tenant_created_fields[] = {
     FIELD(NESTED, tenant, IN_READ, .nested = &schema_tenant),
     FIELD(NESTED, key, IN_READ,
-        "the tenant's first key, with the scope admin; its secret is shown once",
+        "first key of the tenant, with the scope admin; its secret is returned only once",
         .nested = &schema_key_created),
 };
 #undef OF

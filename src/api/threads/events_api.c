@@ -7,9 +7,9 @@
 
 #define OF struct event
 static const struct field event_fields[] = {
-    FIELD(INT, id, IN_READ, "the order and the cursor of the tenant-wide stream; rises, with gaps"),
+    FIELD(INT, id, IN_READ, "order and cursor in the stream of all threads; increases, with gaps"),
     FIELD(UUID, thread_id, IN_READ),
-    FIELD(INT, seq, IN_READ, "without gaps within the thread; the cursor of its stream"),
+    FIELD(INT, seq, IN_READ, "order and cursor in the stream of the thread, without gaps"),
     FIELD(UUID_OR_NULL, run_id, IN_READ),
     FIELD(STRING, kind, IN_READ),
     FIELD(STRING_OR_NULL, text, IN_READ),
@@ -39,13 +39,14 @@ static const struct schema schema_event_input;
 #define OF struct event_input
 static const struct field event_input_fields[] = {
     FIELD(STRING_OR_NONE, kind, IN_BODY,
-        "progress, status, warning, error, final, or an application kind with a dot", .min = 1,
-        .max = EVENT_KIND_MAX_BYTES),
-    FIELD(STRING_OR_NULL, text, IN_BODY, "for people", .max = EVENT_TEXT_MAX_BYTES),
-    FIELD(JSON_OR_NULL, payload, IN_BODY, "for programs", .max = EVENT_PAYLOAD_MAX_BYTES),
-    FIELD(UUID_OR_NULL, run_id, IN_BODY, "the run of this thread that it tells of"),
-    FIELD(LIST_OR_NONE, events, IN_BATCH, "many events instead of one; all are appended or none",
-        .min = 1, .max = EVENT_BATCH_MAX, .nested = &schema_event_input),
+        "progress, status, warning, error, final, or an application kind that contains a dot",
+        .min = 1, .max = EVENT_KIND_MAX_BYTES),
+    FIELD(STRING_OR_NULL, text, IN_BODY, "text for people", .max = EVENT_TEXT_MAX_BYTES),
+    FIELD(JSON_OR_NULL, payload, IN_BODY, "data for programs", .max = EVENT_PAYLOAD_MAX_BYTES),
+    FIELD(UUID_OR_NULL, run_id, IN_BODY, "run of this thread that the event is about"),
+    FIELD(LIST_OR_NONE, events, IN_BATCH,
+        "list of events instead of one event; either all events are appended or none", .min = 1,
+        .max = EVENT_BATCH_MAX, .nested = &schema_event_input),
 };
 #undef OF
 static const struct schema schema_event_input =
@@ -101,8 +102,8 @@ static enum error check_inputs(struct call *call, struct context *c, const struc
     if (body->events.count == 0)
         return check_input(call, c, body, NOT_OF_A_BATCH, &checked);
     if (call_gives_others(call, "events"))
-        return problem_fault(
-            &call->problem, STR("/events"), "stands alone: give one event or a list of them");
+        return problem_fault(&call->problem, STR("/events"),
+            "must be the only member: send one event or a list of events");
     const struct event_input *inputs = body->events.items;
     enum error e = OK;
     for (size_t i = 0; e == OK && i < body->events.count; i++)
@@ -185,12 +186,12 @@ enum { IN_PAGE = IN_SENT(0) }; /* parameters of a page that a stream does not ta
 #define OF struct events_query
 static const struct field events_query_fields[] = {
     FIELD(STRING_OR_NONE, after, IN_QUERY,
-        "the cursor: events after it. Absent: from the oldest that is kept", .max = 64),
+        "cursor: return events after it; default: from the oldest stored event", .max = 64),
     FIELD(STRING_OR_NONE, kind, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD(UUID_OR_NONE, run_id, IN_QUERY),
-    FIELD(INT_OR_NONE, limit, IN_PAGE, "events a page, 100 unless told", .min = 1,
+    FIELD(INT_OR_NONE, limit, IN_PAGE, "events per page; default: 100", .min = 1,
         .max = EVENT_PAGE_MAX),
-    FIELD(INT_OR_NONE, wait, IN_PAGE, "seconds to wait for an event when there is none",
+    FIELD(INT_OR_NONE, wait, IN_PAGE, "seconds to wait if no event is available",
         .max = CALL_MAX_WAIT_S),
 };
 #undef OF
@@ -236,7 +237,7 @@ static enum error read_position(struct call *call, struct context *c, struct eve
     if (!event_cursor_parse(text, tenant, &out->cursor))
         return bad_cursor(call, "must be a cursor of this stream");
     if (out->cursor.position > out_bounds->newest || out->cursor.told_gap > out_bounds->newest)
-        return bad_cursor(call, "is ahead of the log");
+        return bad_cursor(call, "must not be greater than the cursor of the newest event");
     return OK;
 }
 
@@ -263,7 +264,7 @@ static enum error refuse_gone(
     json_write_end(&text.w);
     call->problem.extension = json_text_take(&text, call->arena);
     return problem_set(&call->problem, ERR_PRUNED,
-        "events up to %lld were pruned; go on from resume_cursor to accept the gap",
+        "events up to %lld were pruned: continue from resume_cursor to accept the gap",
         (long long)bounds->pruned);
 }
 
@@ -331,10 +332,11 @@ struct prune_body {
 };
 #define OF struct prune_body
 static const struct field prune_fields[] = {
-    FIELD(INT_OR_NONE, through_seq, IN_BODY, "events up to this one", .min = 1, .max = INT64_MAX),
-    FIELD(TIME_OR_NONE, older_than, IN_BODY, "events before this time"),
-    FIELD(
-        BOOL_OR_NONE, finished, IN_BODY, "events before the first one of a run that still goes on"),
+    FIELD(INT_OR_NONE, through_seq, IN_BODY, "delete events up to this one", .min = 1,
+        .max = INT64_MAX),
+    FIELD(TIME_OR_NONE, older_than, IN_BODY, "delete events before this time"),
+    FIELD(BOOL_OR_NONE, finished, IN_BODY,
+        "true: delete events before the first event of an unfinished run"),
 };
 #undef OF
 const struct schema schema_event_prune =
@@ -345,7 +347,7 @@ struct pruned_answer {
 };
 #define OF struct pruned_answer
 static const struct field pruned_fields[] = {
-    FIELD(INT, pruned, IN_READ, "how many events went"),
+    FIELD(INT, pruned, IN_READ, "number of deleted events"),
 };
 #undef OF
 const struct schema schema_event_pruned =
@@ -367,12 +369,13 @@ enum error handle_event_prune(struct call *call, struct context *c)
     struct pruned_answer answer = {0};
     if (body->has_through_seq + body->has_older_than + (body->has_finished && body->finished) != 1)
         return problem_fault(&call->problem, STR(""),
-            "give exactly one of through_seq, older_than and finished: true");
+            "must have exactly one of through_seq, older_than and finished: true");
     enum error e = thread_get_head(c, call->request.params[0], &thread);
     if (e != OK)
         return e;
     if (body->has_through_seq && body->through_seq > thread.last_seq)
-        return problem_fault(&call->problem, STR("/through_seq"), "is ahead of the log");
+        return problem_fault(&call->problem, STR("/through_seq"),
+            "must not be greater than the cursor of the newest event");
     if (body->has_through_seq)
         e = event_prune(c, thread.id, body->through_seq, &answer.pruned);
     else if (body->has_older_than)

@@ -9,34 +9,35 @@ enum { METADATA_MAX_BYTES = MESSAGE_METADATA_MAX_BYTES + MESSAGE_DEBUG_MAX_BYTES
 static const struct field message_fields[] = {
     FIELD(STRING_OR_NONE, content, IN_BODY | IN_READ, .max = MESSAGE_CONTENT_MAX_BYTES),
     FIELD(STRING_OR_NONE, content_type, IN_BODY | IN_READ,
-        "what the content is; text/plain unless told", .min = 1,
+        "media type of the content; default: text/plain", .min = 1,
         .max = MESSAGE_CONTENT_TYPE_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ,
-        "your own, and attribution, href, footer_items, tool_calls, tool_result; debug is kept "
-        "apart, and in an answer only when asked for",
+        "any members, besides attribution, href, footer_items, tool_calls and tool_result; debug "
+        "is stored separately and returned only with include=debug",
         .max = METADATA_MAX_BYTES),
     FIELD(ARRAY_OR_NONE, filenames, IN_BODY | IN_READ, "names of files of the thread",
         .items = "string"),
     FIELD(UUID, id, IN_READ),
     FIELD(UUID, thread_id, IN_READ),
-    FIELD(INT, seq, IN_READ, "the order of the thread; that of its message.created event"),
-    FIELD(UUID_OR_NULL, sender_id, IN_READ, "a participant; null: the service that holds the key"),
+    FIELD(INT, seq, IN_READ, "order in the thread: the seq of the message.created event"),
+    FIELD(UUID_OR_NULL, sender_id, IN_READ, "participant; null: the service that holds the key"),
     FIELD(STRING, sender_role, IN_READ, "user, assistant or service"),
     FIELD(ENUM, type, IN_READ, .choices = message_types),
     FIELD(UUID_OR_NULL, run_id, IN_READ),
     FIELD(UUID_OR_NULL, responds_to, IN_READ),
     FIELD(UUID_OR_NULL, addressed_to, IN_READ),
-    FIELD(OBJECT, command, IN_READ, "of a command: its name, arguments and options",
-        .hide_none = true),
+    FIELD(
+        OBJECT, command, IN_READ, "commands only: name, arguments and options", .hide_none = true),
     FIELD(BOOL, has_debug, IN_READ),
-    FIELD(ARRAY, responses, IN_READ, "ids of the first 100 messages that answer it; not in lists",
+    FIELD(ARRAY, responses, IN_READ, "ids of the first 100 responses; omitted in lists",
         .items = "string", .hide_none = true),
-    FIELD(STRING, snippet, IN_READ, "of a search: what stands around the first word that was found",
-        .hide_none = true),
-    FIELD(TIME_OR_NULL, deleted_at, IN_READ, "of a tombstone, which has no content"),
+    FIELD(
+        STRING, snippet, IN_READ, "searches only: text around the first match", .hide_none = true),
+    FIELD(TIME_OR_NULL, deleted_at, IN_READ,
+        "time of the deletion; a deleted message has no content"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number"),
+    FIELD(INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_message = SCHEMA("Message", struct message, message_fields, IN_READ);
@@ -54,23 +55,25 @@ static const struct schema schema_message_input;
 #define OF struct message_input
 static const struct field input_fields[] = {
     FIELD_OF(message, STRING_OR_NONE, content, IN_BODY,
-        "must be given, and may be empty; of a command: /name argument key=value",
+        "required, may be empty; format of a command: /name argument key=value",
         .max = MESSAGE_CONTENT_MAX_BYTES),
     FIELD_OF(message, STRING_OR_NONE, content_type, IN_BODY, .min = 1,
         .max = MESSAGE_CONTENT_TYPE_MAX_BYTES),
-    FIELD_OF(message, ENUM_OR_NONE, type, IN_BODY, "chat unless told", .choices = message_types),
+    FIELD_OF(message, ENUM_OR_NONE, type, IN_BODY, "default: chat", .choices = message_types),
     FIELD_OF(message, OBJECT_OR_NONE, metadata, IN_BODY,
-        "at most 100 KiB besides debug, which may have a mebibyte", .max = METADATA_MAX_BYTES),
+        "at most 100 KiB without debug; debug: at most 1 MiB", .max = METADATA_MAX_BYTES),
     FIELD_OF(message, ARRAY_OR_NONE, filenames, IN_BODY, "names of files of the thread",
         .items = "string"),
     FIELD_OF(message, UUID_OR_NULL, sender_id, IN_BODY,
-        "a participant; a key that acts for a principal sends as that one"),
-    FIELD_OF(message, UUID_OR_NULL, run_id, IN_BODY, "the run of this thread that it belongs to"),
+        "participant; a key with a principal must send as this principal"),
+    FIELD_OF(
+        message, UUID_OR_NULL, run_id, IN_BODY, "run of this thread to which the message belongs"),
     FIELD_OF(message, UUID_OR_NULL, responds_to, IN_BODY,
-        "a message of this thread; of a command-response: the command"),
+        "message of this thread; for a command-response: the command"),
     FIELD_OF(message, UUID_OR_NULL, addressed_to, IN_BODY,
-        "of a command: the participant that is to carry it out"),
-    FIELD(LIST_OR_NONE, messages, IN_BATCH, "many messages instead of one; all are created or none",
+        "commands only: participant that executes the command"),
+    FIELD(LIST_OR_NONE, messages, IN_BATCH,
+        "list of messages instead of one message; either all messages are created or none",
         .min = 1, .max = MESSAGE_BATCH_MAX, .nested = &schema_message_input),
 };
 #undef OF
@@ -134,8 +137,8 @@ static enum error check_form(struct call *call, const struct message_input *body
                    ? problem_fault(&call->problem, STR("/content"), "must be given")
                    : OK;
     if (call_gives_others(call, "messages"))
-        return problem_fault(
-            &call->problem, STR("/messages"), "stands alone: give one message or a list of them");
+        return problem_fault(&call->problem, STR("/messages"),
+            "must be the only member: send one message or a list of messages");
     for (size_t i = 0; i < body->messages.count; i++)
         if (str_is_none(inputs[i].message.content))
             return problem_fault(&call->problem,
@@ -179,14 +182,15 @@ struct messages_query {
 #define OF struct messages_query
 static const struct field messages_query_fields[] = {
     FIELD(STRING_OR_NONE, before, IN_QUERY,
-        "a cursor: messages before it, newest first; so is a page without a cursor", .max = 20),
+        "cursor: return messages before it, newest first; default order: newest first", .max = 20),
     FIELD(STRING_OR_NONE, after, IN_QUERY,
-        "a cursor: messages after it, oldest first; 0: from the first one", .max = 20),
-    FIELD(INT_OR_NONE, limit, IN_QUERY, "items a page, 50 unless told", .min = 1, .max = PAGE_MAX),
+        "cursor: return messages after it, oldest first; 0: from the first message", .max = 20),
+    FIELD(INT_OR_NONE, limit, IN_QUERY, "items per page; default: 50", .min = 1, .max = PAGE_MAX),
     FIELD(ENUM_OR_NONE, type, IN_QUERY, .choices = message_types),
     FIELD(UUID_OR_NONE, sender_id, IN_QUERY),
     FIELD(UUID_OR_NONE, run_id, IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = include_debug),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: include debug in the metadata",
+        .choices = include_debug),
 };
 #undef OF
 const struct schema query_messages =
@@ -254,9 +258,8 @@ struct search_query {
 };
 #define OF struct search_query
 static const struct field search_query_fields[] = {
-    FIELD_AS(STRING_OR_NONE, "q", text, IN_QUERY,
-        "words that must all be there: word \"a phrase\" begin* -not", .min = 1,
-        .max = MESSAGE_SEARCH_MAX_BYTES),
+    FIELD_AS(STRING_OR_NONE, "q", text, IN_QUERY, "required words: word \"a phrase\" begin* -not",
+        .min = 1, .max = MESSAGE_SEARCH_MAX_BYTES),
     PAGE_FIELDS(IN_QUERY),
 };
 #undef OF
@@ -303,7 +306,8 @@ struct message_query {
 };
 #define OF struct message_query
 static const struct field message_query_fields[] = {
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = include_debug),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: include debug in the metadata",
+        .choices = include_debug),
 };
 #undef OF
 const struct schema query_message =
@@ -385,7 +389,7 @@ static const struct field version_fields[] = {
     FIELD(STRING, content_type, IN_READ),
     FIELD(OBJECT, metadata, IN_READ),
     FIELD(ARRAY, filenames, IN_READ, .items = "string"),
-    FIELD(TIME, created_at, IN_READ, "when this version was written"),
+    FIELD(TIME, created_at, IN_READ, "creation time of this version"),
 };
 #undef OF
 const struct schema schema_message_version =
@@ -398,7 +402,8 @@ struct versions_query {
 #define OF struct versions_query
 static const struct field versions_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: in the metadata, too", .choices = include_debug),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY, "debug: include debug in the metadata",
+        .choices = include_debug),
 };
 #undef OF
 const struct schema query_message_versions =

@@ -9,11 +9,11 @@ static const struct field notebook_fields[] = {
     FIELD(STRING, title, IN_BODY | IN_READ, .min = 1, .max = NOTEBOOK_TITLE_MAX_BYTES),
     FIELD(STRING_OR_NULL, description, IN_BODY | IN_READ, .max = NOTEBOOK_DESCRIPTION_MAX_BYTES),
     FIELD(STRING_OR_NULL, instructions, IN_BODY | IN_READ,
-        "for the agents that work in it; lists leave them out",
+        "instructions for the agents that work in the notebook; omitted in lists",
         .max = NOTEBOOK_INSTRUCTIONS_MAX_BYTES, .hide_none = true),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, .max = NOTEBOOK_METADATA_MAX_BYTES),
-    FIELD(INT, number, IN_READ, "1, 2, 3 within the tenant, for people"),
-    FIELD(INT, sessions, IN_READ, "how many it has"),
+    FIELD(INT, number, IN_READ, "number within the tenant, for people: 1, 2, 3"),
+    FIELD(INT, sessions, IN_READ, "number of threads in the notebook"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
     FIELD(INT, version, IN_READ),
@@ -29,10 +29,10 @@ const struct schema schema_notebook_patch =
 static const struct field session_fields[] = {
     FIELD(UUID, notebook_id, IN_READ),
     FIELD(UUID, thread_id, IN_READ),
-    FIELD(INT, number, IN_READ, "rises within the tenant"),
-    FIELD(STRING_OR_NULL, title, IN_READ, "the thread's"),
+    FIELD(INT, number, IN_READ, "increases within the tenant"),
+    FIELD(STRING_OR_NULL, title, IN_READ, "title of the thread"),
     FIELD(STRING, status, IN_READ),
-    FIELD(TIME, created_at, IN_READ, "when the thread came into the notebook"),
+    FIELD(TIME, created_at, IN_READ, "time at which the thread was added"),
 };
 #undef OF
 const struct schema schema_notebook_session =
@@ -44,7 +44,7 @@ struct session_body {
 };
 #define OF struct session_body
 static const struct field session_body_fields[] = {
-    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "a new thread when absent"),
+    FIELD(UUID_OR_NULL, thread_id, IN_BODY, "default: a new thread"),
 };
 #undef OF
 const struct schema schema_notebook_session_body =

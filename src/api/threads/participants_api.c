@@ -8,30 +8,32 @@ enum { PATCH_FIELDS = 7, JOIN_FIELDS = 7 };
 static const struct field participant_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(UUID, thread_id, IN_READ),
-    FIELD(STRING, principal, IN_BODY | IN_READ, "user:NAME or agent:UUID; one participant each",
+    FIELD(STRING, principal, IN_BODY | IN_READ, "user:NAME or agent:UUID; unique within the thread",
         .min = 1, .max = PRINCIPAL_MAX_BYTES),
     FIELD(ENUM_OR_NONE, role, IN_BODY | IN_PATCH | IN_READ,
-        "user, and assistant for an agent, unless told", .choices = participant_roles),
-    FIELD(STRING_OR_NONE, name, IN_BODY | IN_PATCH | IN_READ, "that of the principal unless told",
+        "default: assistant for an agent, otherwise user", .choices = participant_roles),
+    FIELD(STRING_OR_NONE, name, IN_BODY | IN_PATCH | IN_READ, "default: the name of the principal",
         .min = 1, .max = PARTICIPANT_NAME_MAX_BYTES),
-    FIELD(STRING_OR_NULL, image, IN_BODY | IN_PATCH | IN_READ, "where a picture of it is",
+    FIELD(STRING_OR_NULL, image, IN_BODY | IN_PATCH | IN_READ, "URI of an image",
         .max = PARTICIPANT_IMAGE_MAX_BYTES),
-    FIELD(STRING_OR_NULL, status, IN_BODY | IN_PATCH | IN_READ,
-        "what it is doing, in its own words", .max = PARTICIPANT_STATUS_MAX_BYTES),
-    FIELD(ENUM_OR_NONE, permission, IN_BODY | IN_PATCH | IN_READ, "read_write unless told",
+    FIELD(STRING_OR_NULL, status, IN_BODY | IN_PATCH | IN_READ, "current activity, as free text",
+        .max = PARTICIPANT_STATUS_MAX_BYTES),
+    FIELD(ENUM_OR_NONE, permission, IN_BODY | IN_PATCH | IN_READ, "default: read_write",
         .choices = participant_permissions),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_PATCH | IN_READ,
         .max = PARTICIPANT_METADATA_MAX_BYTES),
-    FIELD(BOOL_OR_NONE, active, IN_PATCH | IN_READ, "who has left is not, and has no access"),
+    FIELD(BOOL_OR_NONE, active, IN_PATCH | IN_READ,
+        "false if the participant has left and has no access"),
     FIELD(BOOL, barred, IN_READ,
-        "somebody else took access away: no share gives it back, only somebody by name"),
+        "true if another principal removed the access: shares cannot restore it, only an explicit "
+        "change of the participant"),
     FIELD(INT_OR_NONE, shares_revoked, IN_READ,
-        "after a change that barred it: how many of the shares that it had made",
+        "number of shares of the participant that were revoked by a change that barred it",
         .hide_none = true),
-    FIELD(BOOL, online, IN_READ, "from one heartbeat until the time that it gave is over"),
+    FIELD(BOOL, online, IN_READ, "true until the ttl_s of the last heartbeat has elapsed"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number"),
+    FIELD(INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_participant =
@@ -52,7 +54,7 @@ struct participants_query {
 static const struct field query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(BOOL_OR_NONE, active, IN_QUERY,
-        "true: those who take part now; false: those who have left"),
+        "true: only current participants; false: only former participants"),
     FIELD(ENUM_OR_NONE, role, IN_QUERY, .choices = participant_roles),
     FIELD(STRING_OR_NONE, principal, IN_QUERY, .min = 1, .max = PRINCIPAL_MAX_BYTES),
 };
@@ -68,9 +70,9 @@ struct heartbeat_body {
 #define OF struct heartbeat_body
 static const struct field heartbeat_fields[] = {
     FIELD(INT_OR_NONE, ttl_s, IN_BODY,
-        "seconds that it counts as online, 60 unless told; 0: it is not any more",
+        "seconds for which the participant is online; default: 60; 0: offline at once",
         .max = PARTICIPANT_ONLINE_MAX_S),
-    FIELD(STRING_OR_NONE, status, IN_BODY, "what it is doing, in its own words",
+    FIELD(STRING_OR_NONE, status, IN_BODY, "current activity, as free text",
         .max = PARTICIPANT_STATUS_MAX_BYTES),
 };
 #undef OF
@@ -94,8 +96,8 @@ static enum error find(struct call *call, struct context *c, struct participant 
         return participant_get(c, thread.id, call->request.params[1], out);
     if (str_is_none(c->principal))
         return problem_set(&call->problem, ERR_CONFLICT,
-            "me is the principal that a request acts for, and this one acts for none: use a key "
-            "that has a principal, or send Cairn-Principal");
+            "\"me\" is the principal of the request, but this request has none: use a key with a "
+            "principal, or send Cairn-Principal");
     e = participant_self(c, thread.id, &found, out);
     return e == OK && !found ? context_not_found(c, "thread", thread.id) : e;
 }

@@ -7,24 +7,26 @@ static const struct field share_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(UUID, thread_id, IN_READ),
     FIELD(ENUM, kind, IN_BODY | IN_READ,
-        "participate: in this thread; copy: in a thread of one's own, made from it",
+        "participate: join this thread; copy: receive a copy of the thread",
         .choices = share_kinds),
-    FIELD(ENUM_OR_NONE, permission, IN_BODY | IN_READ, "read unless told; of a copy read_write",
+    FIELD(ENUM_OR_NONE, permission, IN_BODY | IN_READ, "default: read; always read_write for copy",
         .choices = participant_permissions),
-    FIELD(STRING_OR_NULL, label, IN_BODY | IN_READ, "for people to read",
+    FIELD(STRING_OR_NULL, label, IN_BODY | IN_READ, "description for people",
         .max = SHARE_LABEL_MAX_BYTES),
     FIELD(INT_OR_NULL, max_redemptions, IN_BODY | IN_READ,
-        "how often it can be redeemed; any number of times when absent", .min = 1,
+        "maximum number of redemptions; default: unlimited", .min = 1,
         .max = SHARE_REDEMPTIONS_MAX),
     FIELD(TIME_OR_NULL, expires_at, IN_BODY | IN_READ,
-        "from then on it cannot be redeemed; access that it gave stays"),
+        "end of redemption; access that was given before is kept"),
     FIELD(INT, redemptions, IN_READ),
     FIELD_HAS(TIME_OR_NULL, "revoked_at", revoked_at, is_revoked, IN_READ),
-    FIELD(STRING_OR_NULL, created_by, IN_READ, "the principal; null: a key of the whole tenant"),
+    FIELD(STRING_OR_NULL, created_by, IN_READ,
+        "principal of the request; null: a key of the whole tenant"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number"),
-    FIELD(STRING_OR_NULL, token, IN_CREATED, "shown once; null in a replayed answer", .once = true),
+    FIELD(INT, version, IN_READ, "number in the ETag"),
+    FIELD(STRING_OR_NULL, token, IN_CREATED, "returned only once; null in a replayed answer",
+        .once = true),
 };
 #undef OF
 const struct schema schema_share = SCHEMA("Share", struct share, share_fields, IN_READ);
@@ -40,9 +42,9 @@ static const struct field redemption_fields[] = {
     FIELD(STRING, principal, IN_READ),
     FIELD(UUID_OR_NULL, participant_id, IN_READ),
     FIELD(STRING_OR_NULL, previous_permission, IN_READ,
-        "that it had before, and has again when the share is revoked; null: none"),
+        "permission before the redemption, restored when the share is revoked; null: none"),
     FIELD(UUID_OR_NULL, copied_thread_id, IN_READ),
-    FIELD(BOOL, active, IN_READ, "whether revoking the share takes something back"),
+    FIELD(BOOL, active, IN_READ, "true if revoking the share removes access"),
     FIELD(TIME, created_at, IN_READ),
 };
 #undef OF
@@ -56,8 +58,9 @@ struct redeem_body {
 #define OF struct redeem_body
 static const struct field redeem_fields[] = {
     FIELD(STRING, token, IN_BODY, .min = 1, .max = SHARE_TOKEN_MAX_BYTES),
-    FIELD(STRING_OR_NONE, name, IN_BODY, "of a new participant; that of the principal unless told",
-        .min = 1, .max = PARTICIPANT_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NONE, name, IN_BODY,
+        "name of the new participant; default: the name of the principal", .min = 1,
+        .max = PARTICIPANT_NAME_MAX_BYTES),
 };
 #undef OF
 const struct schema schema_share_redeem =
@@ -67,10 +70,11 @@ const struct schema schema_share_redeem =
 static const struct field redeemed_fields[] = {
     FIELD(UUID, share_id, IN_READ),
     FIELD(ENUM, kind, IN_READ, .choices = share_kinds),
-    FIELD(UUID, thread_id, IN_READ, "that one takes part in now; of a copy the new one"),
+    FIELD(UUID, thread_id, IN_READ, "thread that was joined; for a copy: the new thread"),
     FIELD(UUID, participant_id, IN_READ),
     FIELD(ENUM, permission, IN_READ, .choices = participant_permissions),
-    FIELD(BOOL, changed, IN_READ, "false: one had all of it before, and it was not counted"),
+    FIELD(BOOL, changed, IN_READ,
+        "false if the principal had this access already; the redemption is not counted"),
 };
 #undef OF
 const struct schema schema_share_redeemed =

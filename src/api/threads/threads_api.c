@@ -8,34 +8,36 @@ enum { IN_UNKEYED_BODY = IN_SENT(0) }; /* of routes that do not have the key in 
 static const struct field thread_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(STRING_OR_NULL, key, IN_UNKEYED_BODY | IN_READ,
-        "your own id of the conversation; no two threads of a tenant have the same", .min = 1,
+        "id of the conversation in your application; unique within the tenant", .min = 1,
         .max = THREAD_KEY_MAX_BYTES),
     FIELD(ENUM_OR_NONE, status, IN_BODY | IN_READ, .choices = thread_statuses),
     FIELD(STRING_OR_NULL, title, IN_BODY | IN_READ, .max = THREAD_TITLE_MAX_BYTES),
-    FIELD(STRING_OR_NULL, agent, IN_BODY | IN_READ, "who works on it; new runs take it over",
-        .min = 1, .max = THREAD_AGENT_MAX_BYTES),
+    FIELD(STRING_OR_NULL, agent, IN_BODY | IN_READ,
+        "name of the agent that works on the thread; default agent of new runs", .min = 1,
+        .max = THREAD_AGENT_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, context, IN_BODY | IN_READ,
-        "the conversation so far: summary, tail, meta", .max = THREAD_DOCUMENT_MAX_BYTES,
+        "state of the conversation: summary, tail, meta", .max = THREAD_DOCUMENT_MAX_BYTES,
         .hide_none = true),
     FIELD(OBJECT_OR_NONE, preferences, IN_BODY | IN_READ, .max = THREAD_DOCUMENT_MAX_BYTES,
         .hide_none = true),
     FIELD(DOCUMENT_OR_NONE, important_steps, IN_BODY | IN_READ, .max = THREAD_DOCUMENT_MAX_BYTES,
         .hide_none = true),
-    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, "its scalar members can be filtered by",
+    FIELD(OBJECT_OR_NONE, metadata, IN_BODY | IN_READ, "scalar members can be used as filters",
         .max = THREAD_METADATA_MAX_BYTES),
     FIELD(OBJECT_OR_NULL, error, IN_BODY | IN_READ, .max = THREAD_METADATA_MAX_BYTES),
     FIELD(ENUM_OR_NONE, run_policy, IN_BODY | IN_READ,
-        "what a start does while another run is active", .choices = thread_run_policies),
+        "handling of a new run while another run is active", .choices = thread_run_policies),
     FIELD(BOOL_OR_NONE, prune_on_completion, IN_BODY | IN_READ,
-        "drop a run's events when it is finished"),
-    FIELD(INT_OR_NULL, event_max_age_s, IN_BODY | IN_READ, "drop events that are older", .min = 1,
+        "delete the events of a run when it is finished"),
+    FIELD(INT_OR_NULL, event_max_age_s, IN_BODY | IN_READ,
+        "maximum age of events in seconds; older events are deleted", .min = 1,
         .max = THREAD_EVENT_AGE_MAX_S),
     FIELD(UUID_OR_NULL, most_recent_run_id, IN_READ),
     FIELD(INT, last_seq, IN_READ, "cursor of the newest event"),
-    FIELD(INT, pruned_seq, IN_READ, "events up to this one are gone"),
+    FIELD(INT, pruned_seq, IN_READ, "seq of the newest deleted event"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
-    FIELD(INT, version, IN_READ, "the ETag's number"),
+    FIELD(INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
 const struct schema schema_thread = SCHEMA("Thread", struct thread, thread_fields, IN_READ);
@@ -59,16 +61,17 @@ struct threads_query {
 #define OF struct threads_query
 static const struct field threads_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
-    FIELD(STRING_OR_NONE, key, IN_QUERY, "the one thread with this key", .min = 1,
-        .max = THREAD_KEY_MAX_BYTES),
+    FIELD(
+        STRING_OR_NONE, key, IN_QUERY, "key of the thread", .min = 1, .max = THREAD_KEY_MAX_BYTES),
     FIELD(ENUM_OR_NONE, status, IN_QUERY, .choices = thread_statuses),
     FIELD(STRING_OR_NONE, agent, IN_QUERY, .min = 1, .max = THREAD_AGENT_MAX_BYTES),
-    FIELD(STRING_OR_NONE, title, IN_QUERY, "a part of the title; ASCII letters of any case",
+    FIELD(STRING_OR_NONE, title, IN_QUERY, "part of the title; case-insensitive for ASCII letters",
         .min = 1, .max = THREAD_TITLE_MAX_BYTES),
-    FIELD(TIME_OR_NONE, created_after, IN_QUERY, "at or after"),
+    FIELD(TIME_OR_NONE, created_after, IN_QUERY, "only threads created at or after this time"),
     FIELD(TIME_OR_NONE, created_before, IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY,
-        "documents: context, preferences and important_steps too", .choices = include_documents),
+        "documents: include context, preferences and important_steps",
+        .choices = include_documents),
 };
 #undef OF
 const struct schema query_threads =
@@ -79,7 +82,7 @@ struct reason_body {
 };
 #define OF struct reason_body
 static const struct field reason_fields[] = {
-    FIELD(STRING_OR_NULL, reason, IN_BODY, "told in the event", .max = 1000),
+    FIELD(STRING_OR_NULL, reason, IN_BODY, "reason recorded in the event", .max = 1000),
 };
 #undef OF
 const struct schema schema_reason = SCHEMA("Reason", struct reason_body, reason_fields, IN_BODY);

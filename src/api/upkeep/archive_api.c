@@ -20,7 +20,7 @@ static enum error check_scopes(struct context *c, unsigned needed)
     unsigned missing = needed & ~c->scopes;
     if (missing == 0)
         return OK;
-    return problem_set(c->problem, ERR_FORBIDDEN, "such an archive needs the scope %s too",
+    return problem_set(c->problem, ERR_FORBIDDEN, "this archive also requires the scope %s",
         scope_name((enum scope)(missing & -missing)));
 }
 
@@ -125,8 +125,8 @@ static enum error make_export(
         return write_export(call, c, &subject);
     atomic_fetch_sub(&n_exports, 1);
     c->problem->retry_after_s = 1;
-    return problem_set(
-        c->problem, ERR_UNAVAILABLE, "%d exports are being made: try again later", EXPORTS_AT_ONCE);
+    return problem_set(c->problem, ERR_UNAVAILABLE, "%d exports are in progress: try again later",
+        EXPORTS_AT_ONCE);
 }
 
 enum error handle_thread_export(struct call *call, struct context *c)
@@ -156,9 +156,11 @@ struct import_query {
 };
 #define OF struct import_query
 static const struct field import_query_fields[] = {
-    FIELD(ENUM_OR_NONE, ids, IN_QUERY, "keep them, or remap to new ones; keep unless told",
+    FIELD(ENUM_OR_NONE, ids, IN_QUERY,
+        "keep: import with the same ids (default); remap: assign new ids",
         .choices = archive_id_modes),
-    FIELD(BOOL_OR_NONE, dry_run, IN_QUERY, "verify it and look for conflicts, and change nothing"),
+    FIELD(BOOL_OR_NONE, dry_run, IN_QUERY,
+        "verify the archive and check for conflicts without importing"),
 };
 #undef OF
 const struct schema query_import =
@@ -194,11 +196,12 @@ static const struct schema schema_counts =
 #define OF struct archive_mapped
 static const struct field mapped_fields[] = {
     FIELD(STRING, type, IN_READ),
-    FIELD(UUID, from, IN_READ, "its id in the archive"),
-    FIELD(UUID, to, IN_READ, "its id here"),
-    FIELD(BOOL, was_there, IN_READ, "an agent that the tenant had already, and that is meant"),
+    FIELD(UUID, from, IN_READ, "id in the archive"),
+    FIELD(UUID, to, IN_READ, "id in this tenant"),
+    FIELD(BOOL, was_there, IN_READ,
+        "true if the tenant already had this agent; it was not imported again"),
     FIELD(BOOL, key_dropped, IN_READ,
-        "a thread that came without its key, which another one has here"),
+        "true if the thread was imported without its key, which another thread has"),
 };
 #undef OF
 static const struct schema schema_mapped =

@@ -11,7 +11,7 @@ struct health {
 #define OF struct health
 static const struct field health_fields[] = {
     FIELD(STRING, status, IN_READ,
-        "ok; of readyz ready, or full while the disk has no space for most writes"),
+        "healthz: ok; readyz: ready, or full while the disk has no space for most writes"),
     FIELD(STRING, version, IN_READ),
 };
 #undef OF
@@ -62,11 +62,10 @@ struct whoami {
 #define OF struct whoami
 static const struct field whoami_fields[] = {
     FIELD(UUID, tenant_id, IN_READ),
-    FIELD(STRING, actor, IN_READ, "key, or open while no key exists"),
+    FIELD(STRING, actor, IN_READ, "key; open if no key exists yet"),
     FIELD(UUID_OR_NULL, key_id, IN_READ),
-    FIELD(STRING_OR_NULL, principal, IN_READ,
-        "for whom this request acts; null: for the whole tenant"),
-    FIELD(STRINGS, scopes, IN_READ, "every scope that the key has in effect"),
+    FIELD(STRING_OR_NULL, principal, IN_READ, "principal of the request; null: the whole tenant"),
+    FIELD(STRINGS, scopes, IN_READ, "all effective scopes of the key"),
 };
 #undef OF
 const struct schema schema_whoami = SCHEMA("Whoami", struct whoami, whoami_fields, IN_READ);

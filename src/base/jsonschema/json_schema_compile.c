@@ -216,7 +216,7 @@ static void take_names(struct schema_compiler *c, struct json value, const struc
     for (size_t i = 1; i < out->count; i++)
         good = good && !str_eq(out->items[i - 1], out->items[i]);
     if (!good)
-        schema_fault(c, place, "must be an array of strings that all differ");
+        schema_fault(c, place, "must be an array of distinct strings");
 }
 
 static struct pattern *take_pattern(
@@ -226,14 +226,14 @@ static struct pattern *take_pattern(
     struct pattern_error error;
     if (!pattern_compile(c->arena, text, &pattern, &error)) {
         problem_fault(c->problem, fault_pointer(c, place),
-            "must be a regular expression of ECMA-262 that Cairn supports: %s (byte %zu)",
-            error.rule, error.offset);
+            "must be an ECMA-262 regular expression that Cairn supports: %s (byte %zu)", error.rule,
+            error.offset);
         return NULL;
     }
     size_t before = c->n_states;
     c->n_states += pattern_states(pattern);
     if (before <= JSON_SCHEMA_MAX_STATES && c->n_states > JSON_SCHEMA_MAX_STATES) {
-        schema_fault(c, place, "the patterns of a schema must have at most 40000 states together");
+        schema_fault(c, place, "must keep the patterns of the schema within 40000 states in total");
         c->full = true;
     }
     return pattern;
@@ -275,12 +275,12 @@ static void compile_type(const struct keyword *k)
     }
     if (!good)
         fault(k, "must be one of null, boolean, integer, number, string, array and object, or an "
-                 "array of some of them that all differ");
+                 "array of distinct names of types");
 }
 
 static void compile_enum(const struct keyword *k)
 {
-    if (is_type(k, JSON_ARRAY, "must be an array of the values that are allowed"))
+    if (is_type(k, JSON_ARRAY, "must be an array of the allowed values"))
         k->node->allowed = k->value;
 }
 
@@ -470,7 +470,8 @@ static void compile_anchor(const struct keyword *k)
     if (!take_text(k, &name))
         return;
     if (!is_anchor_name(name)) {
-        fault(k, "must begin with a letter or _ and go on with letters, digits, _, - and .");
+        fault(k,
+            "must begin with a letter or _ and otherwise contain only letters, digits, _, - and .");
         return;
     }
     struct schema_anchor *anchor = ARENA_NEW(k->c->arena, struct schema_anchor);
@@ -495,7 +496,7 @@ static void compile_dialect(const struct keyword *k)
     if (!str_eq(uri, dialect))
         fault(k, "must be https://json-schema.org/draft/2020-12/schema");
     else if (k->resource->node != k->node)
-        fault(k, "must stand at the root of a schema or beside an $id");
+        fault(k, "must be at the root of a schema or beside an $id");
 }
 
 static void compile_definitions(const struct keyword *k)
@@ -598,14 +599,15 @@ static const struct {
     struct str name;
     const char *rule;
 } outdated[] = {
-    {STR("definitions"), "is of an older draft: JSON Schema 2020-12 has $defs"},
-    {STR("dependencies"),
-        "is of an older draft: JSON Schema 2020-12 has dependentRequired and dependentSchemas"},
-    {STR("additionalItems"), "is of an older draft: JSON Schema 2020-12 has items for the items "
-                             "after prefixItems"},
-    {STR("id"), "is of an older draft: JSON Schema 2020-12 has $id"},
-    {STR("$recursiveRef"), "is of an older draft: JSON Schema 2020-12 has $dynamicRef"},
-    {STR("$recursiveAnchor"), "is of an older draft: JSON Schema 2020-12 has $dynamicAnchor"},
+    {STR("definitions"), "belongs to an older draft: use $defs of JSON Schema 2020-12"},
+    {STR("dependencies"), "belongs to an older draft: use dependentRequired and dependentSchemas "
+                          "of JSON Schema 2020-12"},
+    {STR("additionalItems"), "belongs to an older draft: use items of JSON Schema 2020-12 for the "
+                             "items after prefixItems"},
+    {STR("id"), "belongs to an older draft: use $id of JSON Schema 2020-12"},
+    {STR("$recursiveRef"), "belongs to an older draft: use $dynamicRef of JSON Schema 2020-12"},
+    {STR("$recursiveAnchor"),
+        "belongs to an older draft: use $dynamicAnchor of JSON Schema 2020-12"},
 };
 
 static void compile_keyword(const struct keyword *k)
@@ -655,7 +657,7 @@ static struct schema_resource *resource_of(struct schema_compiler *c, struct sch
     }
     struct str uri = schema_uri_resolve(c->arena, base, reference, &fragment);
     if (fragment.len > 0)
-        schema_fault(c, place_of(c, node->place, STR("$id"), 0), "must have no fragment");
+        schema_fault(c, place_of(c, node->place, STR("$id"), 0), "must not have a fragment");
     return add_resource(c, node, value, uri);
 }
 
@@ -668,7 +670,7 @@ static struct schema_node *add_node(
     c->last = &node->next;
     c->by_node[value.at - c->schema.at] = node;
     if (++c->n_nodes == JSON_SCHEMA_MAX_SUBSCHEMAS + 1) {
-        schema_fault(c, place, "a schema must have at most 20000 subschemas");
+        schema_fault(c, place, "exceeds the limit of 20000 subschemas in a schema");
         c->full = true;
     }
     return node;

@@ -202,7 +202,7 @@ static void check_names_differ(struct linker *l)
 {
     for (size_t i = 1; i < l->n_resources; i++)
         if (by_uri(&l->resources[i - 1], &l->resources[i]) == 0)
-            fault_at(l, l->resources[i]->node, STR("$id"), "must differ from the $id of others");
+            fault_at(l, l->resources[i]->node, STR("$id"), "must differ from every other $id");
     for (size_t i = 1; i < l->n_anchors; i++)
         if (by_anchor(&l->anchors[i - 1], &l->anchors[i]) == 0)
             fault_at(l, l->anchors[i].anchor->node,
@@ -284,8 +284,7 @@ static struct schema_node *find_target(struct linker *l, const struct schema_nod
     *out_name = STR_NONE;
     if (resource == NULL) {
         fault_at(l, node, keyword,
-            "must lead to a place in this schema: another document is "
-            "never fetched");
+            "must refer to a part of this schema: Cairn never fetches another document");
         return NULL;
     }
     if (fragment.len == 0)
@@ -294,12 +293,12 @@ static struct schema_node *find_target(struct linker *l, const struct schema_nod
     if (fragment.ptr[0] == '/') {
         struct schema_node *found = follow_pointer(l, resource, fragment);
         if (found == NULL)
-            fault_at(l, node, keyword, "must lead to a schema");
+            fault_at(l, node, keyword, "must refer to a schema");
         return found;
     }
     const struct schema_anchor *anchor = find_anchor(l, resource, fragment);
     if (anchor == NULL) {
-        fault_at(l, node, keyword, "must name an anchor that is there");
+        fault_at(l, node, keyword, "must name an anchor of this schema");
         return NULL;
     }
     if (anchor->dynamic)
@@ -341,7 +340,8 @@ static void visit_combined(struct linker *l, struct schema_node *node, unsigned 
     visit(l, combined->then, depth);
     visit(l, combined->otherwise, depth);
     if (combined->ref_to != NULL && combined->ref_to->mark == SCHEMA_OPEN)
-        fault_at(l, node, STR("$ref"), "must not lead back here for the same value without end");
+        fault_at(l, node, STR("$ref"),
+            "must not refer back to this schema for the same value in an infinite loop");
     else
         visit(l, combined->ref_to, depth);
 }
@@ -351,7 +351,7 @@ static void visit(struct linker *l, struct schema_node *node, unsigned depth)
     if (node == NULL || node->mark != SCHEMA_NEW)
         return;
     if (depth == JSON_SCHEMA_MAX_DEPTH) {
-        schema_fault(l->c, node->place, "must not be behind more than 512 others");
+        schema_fault(l->c, node->place, "must not be nested in more than 512 other schemas");
         return;
     }
     node->mark = SCHEMA_OPEN;

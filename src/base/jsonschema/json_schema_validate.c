@@ -44,7 +44,7 @@ static void spend(struct checker *c, uint64_t steps)
     }
     c->steps = 0;
     if (c->gave_up == NULL)
-        c->gave_up = "must take at most 500000 steps to check against its schema";
+        c->gave_up = "must be validated within 500000 steps";
 }
 
 static void PRINTF_LIKE(3, 4) fail(struct checker *c, struct visit *v, const char *fmt, ...)
@@ -319,7 +319,7 @@ static void check_unique(struct checker *c, struct visit *v)
         }
     }
     if (second < SIZE_MAX)
-        fail(c, v, "must have items that all differ: items %zu and %zu are equal", first, second);
+        fail(c, v, "must have distinct items: items %zu and %zu are equal", first, second);
 }
 
 static void check_items(struct checker *c, struct visit *v)
@@ -351,10 +351,10 @@ static void check_contains(struct checker *c, struct visit *v)
         set_mark(v->marks, i);
     }
     if (found < a->min_contains)
-        fail(c, v, "must have at least %" PRIu64 " item%s that fit contains, not %" PRIu64,
+        fail(c, v, "must have at least %" PRIu64 " item%s matching contains, not %" PRIu64,
             a->min_contains, a->min_contains == 1 ? "" : "s", found);
     if (found > a->max_contains)
-        fail(c, v, "must have at most %" PRIu64 " item%s that fit contains, not %" PRIu64,
+        fail(c, v, "must have at most %" PRIu64 " item%s matching contains, not %" PRIu64,
             a->max_contains, a->max_contains == 1 ? "" : "s", found);
 }
 
@@ -395,7 +395,7 @@ static void check_unknown_member(
         v->valid &= check(c, additional, item, v, place, NULL, v->quiet);
         return;
     }
-    fail(c, &member, "is not a property that the schema knows");
+    fail(c, &member, "is not a property of the schema");
     v->valid = false;
 }
 
@@ -443,7 +443,7 @@ static void check_names(struct checker *c, struct visit *v, const struct json_ke
         if (str_is_none(because))
             fail(c, v, "must have the property \"%.*s\"", STR_ARG(shown(names->items[i])));
         else
-            fail(c, v, "must have the property \"%.*s\", as it has \"%.*s\"",
+            fail(c, v, "must have the property \"%.*s\", which \"%.*s\" requires",
                 STR_ARG(shown(names->items[i])), STR_ARG(shown(because)));
     }
 }
@@ -534,7 +534,7 @@ static void check_any_of(struct checker *c, struct visit *v)
     if (explain(c, v, list))
         v->valid = false;
     else
-        fail(c, v, "must fit at least one of the %zu schemas of anyOf", list->count);
+        fail(c, v, "must match at least one of the %zu schemas of anyOf", list->count);
 }
 
 static void check_one_of(struct checker *c, struct visit *v)
@@ -548,7 +548,8 @@ static void check_one_of(struct checker *c, struct visit *v)
     if (count == 0 && explain(c, v, list))
         v->valid = false;
     else
-        fail(c, v, "must fit exactly one of the %zu schemas of oneOf, not %zu", list->count, count);
+        fail(c, v, "must match exactly one of the %zu schemas of oneOf, not %zu", list->count,
+            count);
 }
 
 static void check_condition(struct checker *c, struct visit *v)
@@ -575,7 +576,7 @@ static void check_combined(struct checker *c, struct visit *v)
         check_one_of(c, v);
     if (combined->not != NULL && !is_over(c, v) &&
         check(c, combined->not, v->value, v, v->place, NULL, true))
-        fail(c, v, "must not fit the schema of not");
+        fail(c, v, "must not match the schema of not");
     if (combined->when != NULL && !is_over(c, v))
         check_condition(c, v);
 }
@@ -605,8 +606,7 @@ static void check_unevaluated(struct checker *c, struct visit *v, const struct s
             place.name = json_string(&c->scratch, key);
         struct visit member = {.place = &place, .quiet = v->quiet};
         if (node->refuses) {
-            fail(c, &member, "is not %s that the schema knows",
-                is_object ? "a property" : "an item");
+            fail(c, &member, "is not %s of the schema", is_object ? "a property" : "an item");
             v->valid = false;
         } else {
             v->valid &= check(c, node, item, v, &place, NULL, v->quiet);
@@ -660,7 +660,7 @@ static bool check(struct checker *c, const struct schema_node *node, struct json
     const struct schema_node *unevaluated = unevaluated_of(&v);
     spend(c, 1);
     if (c->depth == JSON_SCHEMA_MAX_DEPTH && c->gave_up == NULL)
-        c->gave_up = "must not lead through more than 512 schemas within each other";
+        c->gave_up = "must not pass through more than 512 nested schemas";
     if (c->gave_up != NULL)
         return false;
     if (marks != NULL || unevaluated != NULL) {

@@ -135,7 +135,7 @@ bool pattern_compile(struct arena *arena, struct str text, struct pattern **out_
         .states = arena_alloc(&scratch, PATTERN_MAX_STATES * sizeof(struct pattern_state)),
     };
     if (!put_node(&w, root) || !put(&w, (struct pattern_state){.op = PATTERN_MATCH})) {
-        *out_error = (struct pattern_error){0, "the pattern takes more than 4096 states", true};
+        *out_error = (struct pattern_error){0, "the pattern needs more than 4096 states", true};
         return false;
     }
     struct pattern *p = ARENA_NEW(arena, struct pattern);

@@ -143,7 +143,7 @@ static bool take_escape(struct parser *p, bool in_class, uint32_t *out)
     static const char meanings[128] = {
         ['t'] = '\t', ['n'] = '\n', ['v'] = '\v', ['f'] = '\f', ['r'] = '\r'};
     if (p->at == p->text.len)
-        return fail(p, "something must follow the backslash");
+        return fail(p, "a character must follow the backslash");
     char c = p->text.ptr[p->at];
     if (!in_class && ((c >= '1' && c <= '9') || c == 'k'))
         return refuse(p, "backreferences are not supported");
@@ -170,7 +170,7 @@ static bool take_escape(struct parser *p, bool in_class, uint32_t *out)
     }
     p->at--;
     if ((c & 0x80) != 0 || meanings[c & 0x7f] == 0)
-        return fail(p, "there is no such escape");
+        return fail(p, "this escape is not defined");
     p->at++;
     *out = (uint32_t)meanings[c & 0x7f];
     return true;
@@ -188,8 +188,8 @@ static bool take_property(struct parser *p, bool negated, struct pattern_ranges 
     struct str name = str_slice(p->text, p->at, p->at + len);
     struct pattern_ranges property = {.arena = p->arena};
     if (p->at + len == p->text.len || !pattern_property(&property, name))
-        return refuse(p, "\\p must name a general category such as L, Lu or Nd; others are "
-                         "not supported");
+        return refuse(p, "\\p must name a general category such as L, Lu or Nd; other properties "
+                         "are not supported");
     p->at += len + 1;
     struct pattern_set set = pattern_ranges_take(&property);
     if (negated)
@@ -259,13 +259,13 @@ static bool take_class_range(struct parser *p, struct pattern_ranges *r)
         if (!take_class_atom(p, r, &high, &high_is_set))
             return false;
         if (low_is_set || high_is_set)
-            return fail(p, "a range in a class must go from one character to another");
+            return fail(p, "a range in a class must have a character at each end");
         if (low > high)
-            return fail(p, "a range in a class must not go backwards");
+            return fail(p, "a range in a class must be in ascending order");
     }
     if (!low_is_set)
         pattern_ranges_add(r, low, high);
-    return r->count <= MAX_RANGES || refuse(p, "a class must not name so many ranges");
+    return r->count <= MAX_RANGES || refuse(p, "a class has too many ranges");
 }
 
 static struct pattern_node *new_node(struct parser *p, enum pattern_kind kind)
@@ -339,7 +339,7 @@ static struct pattern_node *take_group(struct parser *p)
         if (!take_group_name(p))
             return NULL;
     } else if (!take_text(p, STR("?:")) && is_next(p, '?')) {
-        fail(p, "there is no such kind of group");
+        fail(p, "this kind of group is not defined");
         return NULL;
     }
     if (p->depth == PATTERN_MAX_NESTING) {
@@ -398,9 +398,9 @@ static struct pattern_node *take_atom(struct parser *p)
     if (take(p, '\\'))
         return take_atom_escape(p);
     if (is_next(p, '*') || is_next(p, '+') || is_next(p, '?') || is_next(p, '{'))
-        fail(p, "there must be something to repeat");
+        fail(p, "a repetition must follow an expression");
     else if (is_next(p, ']') || is_next(p, '}'))
-        fail(p, "a bracket or brace must be escaped where it opens or closes nothing");
+        fail(p, "an unmatched bracket or brace must be escaped");
     else if (take_code_point(p, &code_point))
         return new_range(p, code_point, code_point);
     return NULL;
@@ -432,7 +432,8 @@ static bool take_counts(struct parser *p, uint32_t *out_min, uint32_t *out_max)
     }
     if (!take(p, '}'))
         return fail(p, "a repetition must be {n}, {n,} or {n,m}");
-    return *out_min <= *out_max || fail(p, "a repetition's numbers must not go backwards");
+    return *out_min <= *out_max ||
+           fail(p, "the numbers of a repetition must be in ascending order");
 }
 
 static struct pattern_node *take_term(struct parser *p)
@@ -498,7 +499,7 @@ struct pattern_node *pattern_parse(
     else
         root = take_choice(&p);
     if (root != NULL && p.at < text.len)
-        fail(&p, "there must be no ) without a (");
+        fail(&p, "a ) must have a matching (");
     if (p.error.rule == NULL)
         return root;
     *out_error = p.error;

@@ -27,7 +27,7 @@ static bool parse(struct context *c, struct str pointer, struct str text, struct
     struct json_doc *doc = ARENA_NEW(c->arena, struct json_doc);
     struct json_error unused;
     if (!json_parse(c->arena, text, doc, &unused)) {
-        problem_fault(c->problem, pointer, "needs too much memory");
+        problem_fault(c->problem, pointer, "exceeds the memory limit of a request");
         return false;
     }
     *out_value = json_root(doc);
@@ -131,7 +131,7 @@ static void check_allowed_tools(struct context *c, struct str allowed)
         (json_type(value) == JSON_STRING && json_string_eq(value, STR("all"))))
         return;
     if (json_type(value) != JSON_ARRAY || json_count(value) > AGENT_TOOLS_MAX) {
-        problem_fault(c->problem, where, "must be \"all\" or a list of at most %d names of tools",
+        problem_fault(c->problem, where, "must be \"all\" or a list of at most %d tool names",
             AGENT_TOOLS_MAX);
         return;
     }
@@ -208,7 +208,8 @@ static void check_unique(
 {
     for (size_t i = 0; i < index && tools[index].tool.len > 0; i++)
         if (str_eq(tools[i].tool, tools[index].tool)) {
-            problem_fault(c->problem, where, "is bound twice: \"%.*s\"", STR_ARG(tools[i].tool));
+            problem_fault(c->problem, where, "must not be bound more than once: \"%.*s\"",
+                STR_ARG(tools[i].tool));
             return;
         }
 }
@@ -262,7 +263,7 @@ enum error agent_definition_complete(struct context *c, const struct agent_defin
         texts[i] = complete[i](c, definition);
         if (texts[i].len > AGENT_PART_MAX_BYTES)
             problem_fault(c->problem, arena_printf(c->arena, "/%s", agent_part_names[i]),
-                "must have at most %d bytes with all that is filled in", AGENT_PART_MAX_BYTES);
+                "must have at most %d bytes including the defaults", AGENT_PART_MAX_BYTES);
     }
     return c->problem->n_faults == faults_before ? OK : ERR_INVALID;
 }

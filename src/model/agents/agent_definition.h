@@ -180,7 +180,7 @@ extern const struct schema schema_workflow_graph, schema_memory_config, schema_g
         FIELD_HAS(NESTED_OR_NULL, "execution_config", d.execution, d.has_execution, in,        \
             .nested = &schema_execution_config),                                               \
         FIELD_AS(ARRAY_OR_NULL, "tools", d.tools, in,                                          \
-            "names or ids of tools, or {tool, config_overrides, is_enabled} for each")
+            "list of tool names or ids, or of {tool, config_overrides, is_enabled}")
 
 /*
  * Checks the parts that `parts` has the bits of and leaves each in `texts` as it is kept; the

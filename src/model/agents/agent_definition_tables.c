@@ -25,8 +25,8 @@ static const struct schema schema_node =
 #define OF struct graph_edge
 static const struct field edge_fields[] = {
     FIELD(STRING, from, IN_BODY, .min = 1, .max = GRAPH_NAME_MAX_BYTES),
-    FIELD(JSON, to, IN_BODY, "the name of a node, or a list of names"),
-    FIELD(STRING_OR_NULL, condition, IN_BODY, "an expression; null: always"),
+    FIELD(JSON, to, IN_BODY, "name of a node, or a list of names"),
+    FIELD(STRING_OR_NULL, condition, IN_BODY, "expression; null: always true"),
 };
 #undef OF
 static const struct schema schema_edge =
@@ -44,7 +44,7 @@ const struct schema schema_workflow_graph =
 
 #define OF struct agent_short_term
 static const struct field short_term_fields[] = {
-    FIELD(INT_OR_NULL, max_tokens, IN_BODY, "8000 unless told", .min = 1, .max = AGENT_COUNT_MAX),
+    FIELD(INT_OR_NULL, max_tokens, IN_BODY, "default: 8000", .min = 1, .max = AGENT_COUNT_MAX),
     FIELD(ENUM_OR_NULL, strategy, IN_BODY, .choices = memory_strategies),
 };
 #undef OF
@@ -55,7 +55,7 @@ static const struct schema schema_short_term =
 static const struct field long_term_fields[] = {
     FIELD(BOOL_OR_NULL, enabled, IN_BODY),
     FIELD(STRING_OR_NULL, embedding_model, IN_BODY, .min = 1, .max = AGENT_MODEL_MAX_BYTES),
-    FIELD(INT_OR_NULL, top_k, IN_BODY, "5 unless told", .min = 1, .max = AGENT_COUNT_MAX),
+    FIELD(INT_OR_NULL, top_k, IN_BODY, "default: 5", .min = 1, .max = AGENT_COUNT_MAX),
 };
 #undef OF
 static const struct schema schema_long_term =
@@ -121,16 +121,17 @@ const struct schema schema_guardrail_config =
 static const struct field llm_fields[] = {
     FIELD(STRING_OR_NULL, default_model, IN_BODY, .min = 1, .max = AGENT_MODEL_MAX_BYTES),
     FIELD(STRING_OR_NULL, fallback_model, IN_BODY, .min = 1, .max = AGENT_MODEL_MAX_BYTES),
-    FIELD(JSON_OR_NONE, temperature, IN_BODY, "a number from 0 to 2"),
-    FIELD(INT_OR_NULL, max_tokens, IN_BODY, "of one answer", .min = 1, .max = AGENT_COUNT_MAX),
+    FIELD(JSON_OR_NONE, temperature, IN_BODY, "number from 0 to 2"),
+    FIELD(INT_OR_NULL, max_tokens, IN_BODY, "maximum tokens of one answer", .min = 1,
+        .max = AGENT_COUNT_MAX),
 };
 #undef OF
 const struct schema schema_llm_config = SCHEMA("LlmConfig", struct agent_llm, llm_fields, IN_BODY);
 
 #define OF struct agent_execution
 static const struct field execution_fields[] = {
-    FIELD(INT_OR_NULL, max_turns, IN_BODY, "25 unless told", .min = 1, .max = AGENT_COUNT_MAX),
-    FIELD(INT_OR_NULL, timeout_seconds, IN_BODY, "of a turn; 60 unless told", .min = 1,
+    FIELD(INT_OR_NULL, max_turns, IN_BODY, "default: 25", .min = 1, .max = AGENT_COUNT_MAX),
+    FIELD(INT_OR_NULL, timeout_seconds, IN_BODY, "time limit of a turn; default: 60", .min = 1,
         .max = AGENT_TIMEOUT_MAX_S),
     FIELD(ENUM_OR_NULL, checkpoint_frequency, IN_BODY, .choices = checkpoint_frequencies),
 };

@@ -63,7 +63,8 @@ enum error agent_version_diff(struct context *c, struct uuid agent_id, struct st
     if (e != OK)
         return e;
     if (!compare(c, &a, &b, &diff))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the versions need too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the versions exceed the memory limit of a request");
     diff.from = a.version;
     diff.to = b.version;
     *out_diff = diff;

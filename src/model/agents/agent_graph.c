@@ -54,7 +54,7 @@ static void name_nodes(struct graph *g)
         if (str_eq(a->name, b->name))
             problem_fault(g->c->problem,
                 place(g, "nodes", a->index > b->index ? a->index : b->index, "/name"),
-                "is the name of another node too: \"%.*s\"", STR_ARG(a->name));
+                "must differ from the names of the other nodes: \"%.*s\"", STR_ARG(a->name));
     }
 }
 
@@ -64,7 +64,8 @@ static void link_to(struct graph *g, bool has_from, size_t from, struct str to, 
 {
     size_t target;
     if (!find_node(g, to, &target)) {
-        problem_fault(g->c->problem, where, "names no node of the graph: \"%.*s\"", STR_ARG(to));
+        problem_fault(g->c->problem, where, "must be the name of a node of the graph, not \"%.*s\"",
+            STR_ARG(to));
     } else if (has_from) {
         size_t link = ++g->n_links;
         g->target[link] = target;
@@ -90,7 +91,7 @@ static void link_to_list(
     struct json item;
     size_t n = json_count(list);
     if (n == 0 || n > GRAPH_TARGETS_MAX) {
-        problem_fault(g->c->problem, where, "must name 1 to %d nodes", GRAPH_TARGETS_MAX);
+        problem_fault(g->c->problem, where, "must have 1 to %d names of nodes", GRAPH_TARGETS_MAX);
         return;
     }
     for (size_t i = 0; json_next(&it, NULL, &item); i++) {
@@ -98,7 +99,7 @@ static void link_to_list(
         if (json_type(item) != JSON_STRING)
             problem_fault(g->c->problem, at, "must be the name of a node");
         else if (is_repeated(list, i, item))
-            problem_fault(g->c->problem, at, "is named twice");
+            problem_fault(g->c->problem, at, "must not repeat a node");
         else
             link_to(g, has_from, from, json_string(g->c->arena, item), at);
     }
@@ -109,7 +110,7 @@ static void check_condition(struct graph *g, size_t index, struct str condition)
     struct condition_error bad;
     if (!str_is_none(condition) && !condition_check(condition, &bad))
         problem_fault(g->c->problem, place(g, "edges", index, "/condition"),
-            "is no condition: at byte %zu, %s", bad.offset, bad.rule);
+            "must be a valid condition: at byte %zu, %s", bad.offset, bad.rule);
 }
 
 static void add_edge(struct graph *g, size_t index, const struct graph_edge *edge)
@@ -121,7 +122,7 @@ static void add_edge(struct graph *g, size_t index, const struct graph_edge *edg
     bool has_from = find_node(g, edge->from, &from);
     if (!has_from)
         problem_fault(g->c->problem, place(g, "edges", index, "/from"),
-            "names no node of the graph: \"%.*s\"", STR_ARG(edge->from));
+            "must be the name of a node of the graph, not \"%.*s\"", STR_ARG(edge->from));
     check_condition(g, index, edge->condition);
     if (str_is_none(edge->to) || !json_parse(g->c->arena, edge->to, doc, &unused)) {
         problem_fault(g->c->problem, where, "must be the name of a node, or a list of names");
@@ -155,7 +156,7 @@ static void check_reach(struct graph *g, size_t entry, struct str entry_name)
     for (size_t i = 0; i < g->n_nodes; i++)
         if (!reached[i])
             problem_fault(g->c->problem, place(g, "nodes", i, ""),
-                "cannot be reached from the entry point \"%.*s\": \"%.*s\"", STR_ARG(entry_name),
+                "must be reachable from the entry point \"%.*s\": \"%.*s\"", STR_ARG(entry_name),
                 STR_ARG(g->nodes[i].name));
 }
 
@@ -175,7 +176,7 @@ enum error agent_graph_check(struct context *c, struct str pointer, const struct
         add_edge(&g, i, &((const struct graph_edge *)graph->edges.items)[i]);
     if (!find_node(&g, graph->entry_point, &entry))
         problem_fault(c->problem, arena_printf(c->arena, "%.*s/entry_point", STR_ARG(pointer)),
-            "names no node of the graph: \"%.*s\"", STR_ARG(graph->entry_point));
+            "must be the name of a node of the graph, not \"%.*s\"", STR_ARG(graph->entry_point));
     else if (c->problem->n_faults == faults_before)
         check_reach(&g, entry, graph->entry_point);
     return c->problem->n_faults == faults_before ? OK : ERR_INVALID;

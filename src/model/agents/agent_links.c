@@ -118,7 +118,8 @@ static enum error tell_cycle(struct search *s, struct str parent)
     struct str way = arena_printf(s->c->arena, "\"%.*s\"", STR_ARG(parent));
     for (int i = 0; i < s->path_len; i++)
         way = arena_printf(s->c->arena, "%.*s > \"%.*s\"", STR_ARG(way), STR_ARG(s->path[i]));
-    return problem_fault(s->c->problem, STR("child_id"), "would close a cycle: %.*s", STR_ARG(way));
+    return problem_fault(
+        s->c->problem, STR("child_id"), "must not create a cycle: %.*s", STR_ARG(way));
 }
 
 static enum error depth_above(struct context *c, struct uuid id, int64_t *out_depth)
@@ -141,8 +142,8 @@ static enum error check_shape(
     if (e != OK)
         return e;
     if (branches.more)
-        return problem_fault(c->problem, STR("child_id"),
-            "has more than %d links below it: it cannot be a child", AGENT_LINKS_BELOW_MAX);
+        return problem_fault(c->problem, STR("child_id"), "must have at most %d links below it",
+            AGENT_LINKS_BELOW_MAX);
     struct search s = {.c = c,
         .branches = &branches,
         .wanted = parent->id,
@@ -152,7 +153,7 @@ static enum error check_shape(
         return tell_cycle(&s, parent->name);
     if (above + 1 + below > AGENT_LINK_DEPTH_MAX)
         return problem_fault(c->problem, STR("child_id"),
-            "would make a way of %lld links: %d is the most", (long long)above + 1 + below,
+            "would create a chain of %lld links; the limit is %d", (long long)above + 1 + below,
             AGENT_LINK_DEPTH_MAX);
     return OK;
 }
@@ -178,7 +179,7 @@ static enum error check_child_version(struct context *c, const struct agent_link
     enum error e = context_number(&q, &count);
     if (e == OK && count == 0)
         e = problem_fault(c->problem, STR("/child_version"),
-            "names no version of the child: \"%.*s\"", STR_ARG(link->child_version));
+            "must be a version of the child, not \"%.*s\"", STR_ARG(link->child_version));
     return e;
 }
 
@@ -188,7 +189,7 @@ static enum error check_room(struct context *c, struct uuid parent_id)
     enum error e = number_of(c, &SQL_AGENT_LINK_COUNT, parent_id, &count);
     if (e == OK && count >= AGENT_CHILDREN_MAX)
         e = problem_set(
-            c->problem, ERR_CONFLICT, "an agent has at most %d children", AGENT_CHILDREN_MAX);
+            c->problem, ERR_CONFLICT, "an agent can have at most %d children", AGENT_CHILDREN_MAX);
     return e;
 }
 
@@ -217,7 +218,7 @@ static enum error check_ends(struct context *c, const struct agent_link *link,
         e = agent_get(c, link->child_id, out_child);
     if (e == OK && out_parent->kind == AGENT_KIND_AGENT)
         e = problem_set(c->problem, ERR_CONFLICT,
-            "\"%.*s\" is of the kind agent: only a team or a workflow has children",
+            "\"%.*s\" has the kind agent: only a team or a workflow can have children",
             STR_ARG(out_parent->name));
     return e;
 }

@@ -10,12 +10,12 @@ static const struct field tree_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(STRING, name, IN_READ),
     FIELD(ENUM, kind, IN_READ, .choices = agent_kinds),
-    FIELD(STRING_OR_NULL, version, IN_READ, "that the link names, or else the active one"),
+    FIELD(STRING_OR_NULL, version, IN_READ, "version that the link names, or the active version"),
     FIELD(STRING_OR_NULL, role, IN_READ),
     FIELD(INT_OR_NULL, position, IN_READ),
-    FIELD(ARRAY, children, IN_READ, "their trees, with the same members except truncated",
+    FIELD(ARRAY, children, IN_READ, "trees of the children, with the same members except truncated",
         .items = "object"),
-    FIELD(BOOL, truncated, IN_ROOT, "whether there is more than this shows"),
+    FIELD(BOOL, truncated, IN_ROOT, "true if the tree is larger than the answer"),
 };
 #undef OF
 const struct schema schema_agent_tree =

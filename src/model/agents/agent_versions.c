@@ -158,7 +158,7 @@ static enum error version_before(
     enum error e = query_end(&q);
     if (e == OK && !found)
         e = problem_set(c->problem, ERR_CONFLICT,
-            "no version was active before %.*s: there is nothing to go back to",
+            "version %.*s is the first active version: there is no version to roll back to",
             STR_ARG(str_is_none(agent->version) ? STR("this") : agent->version));
     return e;
 }
@@ -218,8 +218,7 @@ static enum error check_kind(
     struct context *c, enum agent_kind kind, const struct str parts[AGENT_PARTS])
 {
     if (kind == AGENT_KIND_WORKFLOW && str_is_none(parts[PART_WORKFLOW_GRAPH]))
-        return problem_fault(
-            c->problem, STR("/workflow_graph"), "must be given: a workflow is its graph");
+        return problem_fault(c->problem, STR("/workflow_graph"), "must be given for a workflow");
     return OK;
 }
 
@@ -246,7 +245,8 @@ static enum error next_by_bump(
 {
     struct semver next;
     if (!semver_bump(newest, bump, &next))
-        return problem_fault(c->problem, STR("/bump"), "cannot be: the number is at its end");
+        return problem_fault(
+            c->problem, STR("/bump"), "must not exceed the largest number of a version");
     *out_version = semver_format(c->arena, &next);
     return OK;
 }
@@ -257,18 +257,18 @@ static enum error choose_version(struct context *c, const struct agent_version_d
 {
     struct semver before = {0}, given;
     if (str_is_none(draft->version) == (draft->bump == SEMVER_BUMP_NONE))
-        return problem_fault(c->problem, STR("/version"),
-            "must be given, or else bump: one of the two, and not both");
+        return problem_fault(
+            c->problem, STR("/version"), "must be given unless bump is given, but not both");
     if (!str_is_none(newest) && !semver_parse(newest, &before))
-        return problem_set(
-            c->problem, ERR_DAMAGED, "the version \"%.*s\" is none", STR_ARG(newest));
+        return problem_set(c->problem, ERR_DAMAGED,
+            "the stored version \"%.*s\" is not a semantic version", STR_ARG(newest));
     if (draft->bump != SEMVER_BUMP_NONE)
         return next_by_bump(c, draft->bump, &before, out_version);
     if (!semver_parse(draft->version, &given))
         return problem_fault(c->problem, STR("/version"), SEMVER_RULE);
     if (!str_is_none(newest) && semver_compare(&given, &before) <= 0)
         return problem_fault(c->problem, STR("/version"),
-            "must be greater than the newest version, which is %.*s", STR_ARG(newest));
+            "must be greater than the newest version, %.*s", STR_ARG(newest));
     *out_version = draft->version;
     return OK;
 }
@@ -281,7 +281,7 @@ static enum error draft_next(struct context *c, const struct agent *agent,
     struct agent_version next = {.agent_id = agent->id, .description = draft->description};
     if (has_newest && newest->number >= AGENT_VERSIONS_MAX)
         return problem_set(
-            c->problem, ERR_CONFLICT, "an agent has at most %d versions", AGENT_VERSIONS_MAX);
+            c->problem, ERR_CONFLICT, "an agent can have at most %d versions", AGENT_VERSIONS_MAX);
     if (has_newest)
         memcpy(next.parts, newest->parts, sizeof next.parts);
     next.number = has_newest ? newest->number + 1 : 1;
@@ -321,7 +321,8 @@ enum error agent_version_create(struct context *c, struct uuid agent_id,
 static enum error is_used(struct context *c, struct str version)
 {
     return problem_set(c->problem, ERR_CONFLICT,
-        "runs use the version %.*s: it cannot change any more, make another", STR_ARG(version));
+        "version %.*s is used by runs and cannot be changed: create a new version",
+        STR_ARG(version));
 }
 
 enum error agent_version_update(struct context *c, const struct agent_version *before,
@@ -386,10 +387,10 @@ enum error agent_use_version(
         return e;
     if (!is_active)
         return problem_set(
-            c->problem, ERR_CONFLICT, "the agent is not active: no run begins of it");
+            c->problem, ERR_CONFLICT, "the agent is inactive: activate it before starting a run");
     if (!str_is_none(version) && str_is_none(found))
         return problem_fault(c->problem, STR("/agent_version"),
-            "names no version of the agent: \"%.*s\"", STR_ARG(version));
+            "must be a version of the agent, not \"%.*s\"", STR_ARG(version));
     if (!str_is_none(found) && !was_used)
         e = mark_used(c, agent_id, found);
     if (e == OK)

@@ -30,7 +30,7 @@ static void read_row(struct query *q, struct agent *out)
 static enum error name_taken(struct context *c, struct str name)
 {
     return problem_set(
-        c->problem, ERR_CONFLICT, "an agent with the name \"%.*s\" exists", STR_ARG(name));
+        c->problem, ERR_CONFLICT, "an agent with the name \"%.*s\" already exists", STR_ARG(name));
 }
 
 /* The detail of an audit record. */
@@ -50,7 +50,8 @@ static enum error check_metadata(struct context *c, struct str metadata)
     struct json_doc doc;
     struct json_error unused;
     if (!json_parse(c->arena, metadata, &doc, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     if (json_count(json_root(&doc)) > AGENT_METADATA_MEMBERS)
         return problem_fault(
             c->problem, STR("/metadata"), "must have at most %d members", AGENT_METADATA_MEMBERS);
@@ -72,7 +73,8 @@ enum error agent_allow_tenant(struct context *c)
     if (str_is_none(c->principal))
         return OK;
     return problem_set(c->problem, ERR_FORBIDDEN,
-        "this is decided by the tenant, and the request acts for %.*s", STR_ARG(c->principal));
+        "this change requires access to the whole tenant, but the request acts only for %.*s",
+        STR_ARG(c->principal));
 }
 
 /* --- Locks --------------------------------------------------------------------------------------
@@ -233,8 +235,8 @@ static enum error check_absent_from_threads(struct context *c, struct uuid id)
         return e;
     uuid_format(thread_id, text);
     return problem_set(c->problem, ERR_CONFLICT,
-        "the agent takes part in the thread %.*s: it has to leave its threads first", UUID_TEXT_LEN,
-        text);
+        "the agent is a participant of the thread %.*s: remove it from its threads first",
+        UUID_TEXT_LEN, text);
 }
 
 static enum error delete_rows(

@@ -98,7 +98,8 @@ static enum error write_changed_members(
         return OK;
     if (!json_parse(c->arena, before->data, &old, &unused) ||
         !json_parse(c->arena, after->data, &new, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     if (json_type(json_root(&old)) != JSON_OBJECT || json_type(json_root(&new)) != JSON_OBJECT)
         return OK;
     json_write_name(w, "changed_members");
@@ -170,7 +171,8 @@ enum error state_check_data(struct context *c, const struct state *state)
         return OK;
     if (!json_parse(c->arena, state->json_schema, &schema, &unused) ||
         !json_parse(c->arena, state->data, &data, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     enum error e = json_schema_compile(
         c->arena, json_root(&schema), STR("/json_schema"), c->problem, &compiled);
     return e == OK ? json_schema_validate(compiled, json_root(&data), STR("/data"), c->problem) : e;

@@ -41,8 +41,8 @@ static enum error absent(struct context *c, const struct state_place *place)
 {
     if (place->is_config)
         return problem_set(c->problem, ERR_NOT_FOUND, "the agent has no configuration yet");
-    return problem_set(
-        c->problem, ERR_NOT_FOUND, "there is no state document \"%.*s\"", STR_ARG(place->name));
+    return problem_set(c->problem, ERR_NOT_FOUND, "the state document \"%.*s\" does not exist",
+        STR_ARG(place->name));
 }
 
 /* --- Where ---------------------------------------------------------------------------------- */
@@ -125,23 +125,21 @@ enum error state_check_match(struct context *c, const struct state *before)
         return OK;
     if (c->match_none && before->version > 0)
         return problem_set(c->problem, ERR_STALE,
-            "If-None-Match: * is for a document that is not there, and this one has the version "
-            "%lld",
+            "If-None-Match: * requires that the document does not exist, but it has version %lld",
             (long long)before->version);
     if (c->match_none)
         return OK;
     if (!c->has_match && before->version == 0)
         return problem_set(c->problem, ERR_PRECONDITION_NEEDED,
-            "say what you have seen: If-None-Match: * for a document that is not there yet, or "
-            "If-Match: * to write over any version unseen");
+            "send If-None-Match: * to create a document, or If-Match: * to overwrite any version");
     if (!c->has_match)
         return problem_set(c->problem, ERR_PRECONDITION_NEEDED,
-            "say which version you have seen: If-Match: \"%lld\"; or If-Match: * for any version, "
-            "unseen",
+            "send If-Match: \"%lld\" to change this version, or If-Match: * to overwrite any "
+            "version",
             (long long)before->version);
     if (before->version == 0)
         return problem_set(
-            c->problem, ERR_STALE, "the document is not there; If-None-Match: * makes it");
+            c->problem, ERR_STALE, "the document does not exist: create it with If-None-Match: *");
     return context_check_match(c, before->version);
 }
 
@@ -273,7 +271,7 @@ enum error state_version_get(struct context *c, const struct state_place *place,
     e = query_end(&q);
     if (e == OK && !found)
         return problem_set(c->problem, ERR_NOT_FOUND,
-            "there is no version %lld; the newest is %lld", (long long)version,
+            "version %lld does not exist; the newest version is %lld", (long long)version,
             (long long)state.version);
     return e;
 }

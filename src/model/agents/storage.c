@@ -26,10 +26,11 @@ enum error storage_check_type(struct context *c, struct str type, struct str poi
     bool good = slash > 0 && slash + 1 < type.len && type.len <= STORAGE_TYPE_MAX_BYTES;
     for (size_t i = 0; good && i < type.len; i++)
         good = type.ptr[i] >= ' ' && type.ptr[i] <= '~';
-    return good ? OK
-                : problem_fault(c->problem, pointer,
-                      "must be type/subtype of at most %d printable ASCII characters",
-                      STORAGE_TYPE_MAX_BYTES);
+    return good
+               ? OK
+               : problem_fault(c->problem, pointer,
+                     "must be a media type (type/subtype) of at most %d printable ASCII characters",
+                     STORAGE_TYPE_MAX_BYTES);
 }
 
 /* Of one that is not there the version is 0. */
@@ -48,7 +49,7 @@ static enum error find(struct context *c, const struct sql_statement *statement,
 
 static enum error absent(struct context *c)
 {
-    return problem_set(c->problem, ERR_NOT_FOUND, "the agent has nothing stored under this key");
+    return problem_set(c->problem, ERR_NOT_FOUND, "the agent has no stored value under this key");
 }
 
 enum error storage_get(
@@ -71,11 +72,11 @@ static enum error check_match(struct context *c, int64_t version)
 {
     if (c->match_none && version > 0)
         return problem_set(c->problem, ERR_STALE,
-            "If-None-Match: * is for a key that is not there, and this one has the version %lld",
+            "If-None-Match: * requires that the key does not exist, but it has version %lld",
             (long long)version);
     if (c->has_match && version == 0)
         return problem_set(
-            c->problem, ERR_STALE, "nothing is stored under this key; If-None-Match: * makes it");
+            c->problem, ERR_STALE, "the key does not exist: create it with If-None-Match: *");
     return context_check_match(c, version);
 }
 

@@ -35,7 +35,7 @@ static enum error check_names(struct context *c, const struct str *channels, siz
         for (size_t k = 0; k < i; k++)
             if (str_eq(channels[i], channels[k]))
                 return problem_fault(
-                    c->problem, arena_printf(c->arena, "/channels/%zu", i), "is given twice");
+                    c->problem, arena_printf(c->arena, "/channels/%zu", i), "must not be repeated");
     return OK;
 }
 

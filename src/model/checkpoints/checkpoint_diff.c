@@ -19,7 +19,8 @@ static enum error read_side(struct context *c, struct uuid thread_id, struct str
     if (json_parse(c->arena, out->channel_values, &side->values, &unused) &&
         json_parse(c->arena, out->channel_versions, &side->versions, &unused))
         return OK;
-    return problem_set(c->problem, ERR_TOO_LARGE, "the comparison needs too much memory");
+    return problem_set(
+        c->problem, ERR_TOO_LARGE, "the comparison exceeds the memory limit of a request");
 }
 
 static void write_version(

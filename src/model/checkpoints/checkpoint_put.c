@@ -13,7 +13,8 @@ static enum error parse(struct context *c, struct str text, struct json_doc *out
     struct json_error unused;
     if (json_parse(c->arena, text, out_doc, &unused))
         return OK;
-    return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+    return problem_set(
+        c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
 }
 
 /* Versions are numbers or texts, whose order only the engine of the client knows. */
@@ -175,9 +176,9 @@ static enum error check_latest(
                                 : STR("{\"latest\":null}");
     if (latest == NULL)
         return problem_set(c->problem, ERR_CONFLICT,
-            "the namespace has no checkpoint: expected_latest must be null");
+            "the namespace has no checkpoint: send expected_latest as null");
     return problem_set(c->problem, ERR_CONFLICT,
-        "the latest checkpoint is %.*s, not the expected one: another writer was here before",
+        "the latest checkpoint is %.*s, not expected_latest: another client wrote a checkpoint",
         STR_ARG(id));
 }
 
@@ -238,7 +239,7 @@ static enum error find_parent(struct context *c, const struct checkpoint_put *pu
             "must be another checkpoint of this thread and namespace");
     if (e == OK && !is_before(&parent, k))
         return problem_fault(c->problem, STR("/parent_id"),
-            "must be a checkpoint that was put before the one that is replaced");
+            "must be a checkpoint that was put before the replaced checkpoint");
     if (e == OK)
         *out_base = base_of(&parent);
     return e;
@@ -286,7 +287,8 @@ static enum error put_changes(struct context *c, const struct checkpoint_put *pu
     /* A change requires a parent: without one the request is rejected. */
     if (!has_base && !put->by_versions && !put->knows_parent)
         return problem_fault(c->problem, STR("/changes"),
-            "need a parent: the first checkpoint has channel_values, or says \"parent_id\": null");
+            "requires a parent: send channel_values for the first checkpoint, or \"parent_id\": "
+            "null");
     enum error e = has_base && put->by_versions ? find_kept(c, k, base->versions, &change) : OK;
     return e == OK ? snapshot_change(
                          c, k->thread_id, base->snapshot_id, &change, STR("/changes"), out_snapshot)
@@ -389,7 +391,8 @@ static enum error put_again(struct context *c, const struct checkpoint_put *put,
     }
     if (!put->may_replace)
         return problem_set(c->problem, ERR_CONFLICT,
-            "the namespace has another checkpoint %.*s; \"replace\": true writes over it",
+            "the namespace already has a different checkpoint %.*s: send \"replace\": true to "
+            "overwrite it",
             STR_ARG(id_text(c, k->id)));
     if (uuid_is_nil(snapshot.id))
         e = put_values(c, put, k, &base, &snapshot);

@@ -25,7 +25,7 @@ static enum error locate(
         return e;
     if (place->has_id)
         return context_not_found(c, "checkpoint", place->id);
-    return problem_set(c->problem, ERR_NOT_FOUND, "there is no checkpoint to recover from");
+    return problem_set(c->problem, ERR_NOT_FOUND, "no checkpoint exists to recover from");
 }
 
 /* --- Consistency ---------------------------------------------------------------------------- */
@@ -58,7 +58,8 @@ static enum error compare_channels(struct context *c, struct checkpoint_recovery
     struct json_text text;
     if (!json_parse(c->arena, r->checkpoint.channel_values, &values, &unused) ||
         !json_parse(c->arena, r->checkpoint.channel_versions, &versions, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the answer needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the answer exceeds the memory limit of a request");
     json_text_init(&text, SIZE_MAX);
     json_write_array(&text.w);
     if (json_count(json_root(&versions)) > 0) {
@@ -96,8 +97,8 @@ static enum error give_up(struct context *c, struct skipped *skipped)
     struct str list = json_text_take(&skipped->text, c->arena);
     problem_init(c->problem, c->arena);
     c->problem->extension = arena_printf(c->arena, "{\"skipped\":%.*s}", STR_ARG(list));
-    return problem_set(c->problem, ERR_DAMAGED,
-        "none of %zu checkpoints can be read back as it was put", skipped->count);
+    return problem_set(
+        c->problem, ERR_DAMAGED, "all of the %zu checkpoints are damaged", skipped->count);
 }
 
 /* Finds the parent of a damaged checkpoint. */

@@ -36,7 +36,8 @@ static enum error next_versions(
         return OK;
     if (!json_parse(c->arena, old, &versions, &unused) ||
         !json_parse(c->arena, modified, &state, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     json_text_init(&text, SIZE_MAX);
     json_write_object(&text.w);
     struct json_iter it = json_iter(json_root(&versions));

@@ -87,7 +87,7 @@ static enum error check_indexes(struct context *c, const struct checkpoint_write
         for (size_t k = 0; k < i; k++)
             if (writes[i].index == writes[k].index)
                 return problem_fault(c->problem, arena_printf(c->arena, "/writes/%zu/index", i),
-                    "is given twice: a task writes each index once");
+                    "must not be repeated: a task writes each index once");
     return OK;
 }
 
@@ -118,11 +118,11 @@ static enum error check_room(
     }
     if (count > CHECKPOINT_WRITES_MAX)
         return problem_fault(c->problem, STR("/writes"),
-            "a checkpoint has at most %d writes, and would have %lld", CHECKPOINT_WRITES_MAX,
-            (long long)count);
+            "must keep the checkpoint within %d writes; the checkpoint would have %lld",
+            CHECKPOINT_WRITES_MAX, (long long)count);
     if (bytes > CHECKPOINT_WRITES_MAX_BYTES)
         return problem_fault(c->problem, STR("/writes"),
-            "the writes of a checkpoint have at most %d bytes, and would have %lld",
+            "must keep the writes of the checkpoint within %d bytes; they would have %lld",
             CHECKPOINT_WRITES_MAX_BYTES, (long long)bytes);
     return OK;
 }

@@ -110,7 +110,7 @@ enum error checkpoint_latest(struct context *c, struct uuid thread_id, struct st
             c, thread_id, ns, show & CHECKPOINT_VALUES, &found, out_checkpoint);
     if (e == OK && !found)
         return problem_set(c->problem, ERR_NOT_FOUND,
-            "there is no checkpoint in the namespace \"%.*s\" of this thread", STR_ARG(ns));
+            "the namespace \"%.*s\" of this thread has no checkpoint", STR_ARG(ns));
     return e == OK ? checkpoint_fill(c, show, out_checkpoint) : e;
 }
 

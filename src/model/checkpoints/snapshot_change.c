@@ -69,7 +69,7 @@ static enum error append_to_text(
     if (e != OK)
         return e;
     if (text.len < 2 || text.ptr[0] != '[')
-        return problem_fault(change->c->problem, at, "is no array in the base");
+        return problem_fault(change->c->problem, at, "must be an array in the base");
     struct str more = json_compact(change->arena, elements);
     bool any = text.len > 2 && json_count(elements) > 0;
     struct str whole = arena_printf(change->arena, "%.*s%s%.*s", (int)text.len - 1, text.ptr,
@@ -139,14 +139,14 @@ static enum error check_apart(struct change *change, const struct snapshot_chang
         struct str name = json_string(change->arena, key);
         if (json_get(set_members, name, &unused))
             return problem_fault(change->c->problem, place(change, "append", name),
-                "is also in set; a member is changed in one way");
+                "must not be in set too: change each member in one way");
     }
     for (size_t i = 0; i < wanted->n_remove; i++)
         if (json_get(set_members, wanted->remove[i], &unused) ||
             json_get(append_members, wanted->remove[i], &unused))
             return problem_fault(change->c->problem,
                 arena_printf(change->c->arena, "%.*s/remove/%zu", STR_ARG(change->pointer), i),
-                "is also in set or append; a member is changed in one way");
+                "must not be in set or append too: change each member in one way");
     return OK;
 }
 
@@ -168,7 +168,7 @@ static enum error carry_out(struct change *change, const struct snapshot_change 
         e = append(change, json_root(&append_doc));
     if (e == OK && change->m.n_members > MANIFEST_CUT_MAX)
         e = problem_fault(change->c->problem, change->pointer,
-            "the document would have %zu members; one that is changed by its parts has %d at most",
+            "would result in %zu members; a document that is changed in parts can have at most %d",
             change->m.n_members, MANIFEST_CUT_MAX);
     return e;
 }
@@ -208,8 +208,7 @@ enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid
         return e;
     if (!base.manifest.is_object)
         return problem_fault(c->problem, pointer,
-            "the base is no object of at most %d members: only such a one is changed by its parts",
-            MANIFEST_CUT_MAX);
+            "requires a base that is an object of at most %d members", MANIFEST_CUT_MAX);
     struct change work = {.c = c,
         .arena = &scratch,
         .pointer = pointer,

@@ -207,12 +207,11 @@ static enum error check_limits(struct context *c, const struct manifest *m)
 {
     if (manifest_len(m) > SNAPSHOT_MAX_BYTES)
         return problem_set(c->problem, ERR_INVALID,
-            "the document has %llu bytes; one that is kept as a snapshot has %d at most",
+            "the document has %llu bytes; a snapshot can have at most %d",
             (unsigned long long)manifest_len(m), SNAPSHOT_MAX_BYTES);
     if (manifest_pieces(m) > SNAPSHOT_MAX_ITEMS)
         return problem_set(c->problem, ERR_INVALID,
-            "the document has %zu members and elements of members; one that is kept as a snapshot "
-            "has %d at most",
+            "the document has %zu members and elements of members; a snapshot can have at most %d",
             manifest_pieces(m), SNAPSHOT_MAX_ITEMS);
     return OK;
 }
@@ -287,8 +286,8 @@ enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid ba
     enum error e = OK;
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
     if (!json_parse(&scratch, document, &doc, &error))
-        return problem_set(
-            c->problem, ERR_BAD_JSON, "the document: %s, at byte %zu", error.rule, error.offset);
+        return problem_set(c->problem, ERR_BAD_JSON,
+            "the document is not valid JSON: %s, at byte %zu", error.rule, error.offset);
     bool has_base = !uuid_is_nil(base_id);
     if (has_base)
         e = snapshot_load_base(c, &scratch, thread_id, base_id, &base);

@@ -64,7 +64,7 @@ static bool is_plain(struct str text)
 }
 
 #define PLAIN_RULE \
-    "must have 1 to %d bytes, all of them visible ASCII other than \" and \\", TOOL_NAME_MAX_BYTES
+    "must have 1 to %d visible ASCII characters other than \" and \\", TOOL_NAME_MAX_BYTES
 
 static enum error check_tool(struct context *c, struct uuid run_id, const struct awaited_tool *tool,
     struct str at, bool needs_name)
@@ -79,7 +79,8 @@ static enum error check_tool(struct context *c, struct uuid run_id, const struct
             c->problem, arena_printf(c->arena, "%.*s/name", STR_ARG(at)), PLAIN_RULE);
     enum error e = find(c, run_id, tool->tool_use_id, &found, &unused);
     if (e == OK && found)
-        return problem_fault(c->problem, id_at, "was named by the run before");
+        return problem_fault(
+            c->problem, id_at, "must differ from the ids that the run named before");
     return e;
 }
 
@@ -91,7 +92,7 @@ static enum error check_unique(
             if (str_eq(tools[i]->tool_use_id, tools[k]->tool_use_id))
                 return problem_fault(c->problem,
                     arena_printf(c->arena, "%.*s/tool_use_id", STR_ARG(places[i])),
-                    "is also that of %.*s", STR_ARG(places[k]));
+                    "must differ from that of %.*s", STR_ARG(places[k]));
     return OK;
 }
 
@@ -105,11 +106,11 @@ static enum error check_sizes(
         if (inputs > TOOL_INPUTS_MAX_BYTES)
             return problem_fault(c->problem,
                 arena_printf(c->arena, "%.*s/input", STR_ARG(places[i])),
-                "makes the inputs of all tools more than %d bytes", TOOL_INPUTS_MAX_BYTES);
+                "must keep the inputs of all tools within %d bytes", TOOL_INPUTS_MAX_BYTES);
         if (results > TOOL_RESULTS_MAX_BYTES)
             return problem_fault(c->problem,
                 arena_printf(c->arena, "%.*s/content", STR_ARG(places[i])),
-                "makes the results of all tools more than %d bytes", TOOL_RESULTS_MAX_BYTES);
+                "must keep the results of all tools within %d bytes", TOOL_RESULTS_MAX_BYTES);
     }
     return OK;
 }
@@ -123,7 +124,7 @@ static enum error check_tools(
     enum error e = OK;
     if (n > TOOLS_MAX)
         return problem_fault(c->problem, STR("/backend_results"),
-            "makes more than %d tools, with those that are waited for", TOOLS_MAX);
+            "must keep the number of tools within %d, including the pending tools", TOOLS_MAX);
     for (size_t i = 0; i < n && e == OK; i++) {
         bool is_result = i >= pause->n_tools;
         size_t place = is_result ? i - pause->n_tools : i;
@@ -187,7 +188,7 @@ static enum error check_may_wait(struct context *c, const struct run *run)
 {
     if (run->status == RUN_WAITING)
         return problem_set(c->problem, ERR_CONFLICT,
-            "the run waits already: it can name more tools once it works again");
+            "the run is already waiting: name more tools after the run continues");
     return OK;
 }
 
@@ -264,7 +265,7 @@ static enum error sort_out(struct context *c, const struct run *run,
         if (e == OK && !found) {
             unknown++;
             problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/tool_use_id", i),
-                "is not a tool that the run waits for");
+                "must be the id of a tool that the run waits for");
             continue;
         }
         is_new[i] = !tool.has_result_at && !has_id(out->accepted, out->n_accepted, id);
@@ -285,7 +286,7 @@ static enum error check_room(struct context *c, const struct run *run, int64_t p
         bytes += is_new[i] ? (int64_t)results[i].content.len : 0;
         if (bytes > TOOL_RESULTS_MAX_BYTES)
             e = problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/content", i),
-                "makes the results of all tools more than %d bytes", TOOL_RESULTS_MAX_BYTES);
+                "must keep the results of all tools within %d bytes", TOOL_RESULTS_MAX_BYTES);
     }
     return e;
 }
@@ -356,7 +357,7 @@ static enum error check_unfinished(
     if (outcome->n_accepted == 0 || !run_is_finished(run))
         return OK;
     return problem_set(
-        c->problem, ERR_CONFLICT, "the run is %.*s: it takes no more results", STR_ARG(status));
+        c->problem, ERR_CONFLICT, "the run is %.*s and does not accept results", STR_ARG(status));
 }
 
 enum error awaited_tools_settle(struct context *c, struct run *run,
@@ -368,7 +369,7 @@ enum error awaited_tools_settle(struct context *c, struct run *run,
     int64_t pause = 0, open = 0, before = 0;
     enum error e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause);
     if (e == OK && pause == 0)
-        return problem_set(c->problem, ERR_CONFLICT, "the run has not waited for any tool");
+        return problem_set(c->problem, ERR_CONFLICT, "the run has not named any tool to wait for");
     if (e == OK)
         e = sort_out(c, run, results, n, is_new, &outcome);
     if (e == OK)

@@ -308,7 +308,8 @@ static enum error check_files(struct context *c, struct str files)
     struct json file;
     enum error e = OK;
     if (!json_parse(c->arena, files, &doc, &bad))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the list of files is too large");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the list of files exceeds the memory limit of a request");
     if (json_count(json_root(&doc)) > HISTORY_FILES_MAX)
         return problem_fault(
             c->problem, STR("/generated_files"), "must have at most %d items", HISTORY_FILES_MAX);

@@ -71,7 +71,7 @@ static enum error read_pieces(
         return e;
     if (!json_parse(c->arena, list, doc, &bad))
         return problem_set(c->problem, ERR_TOO_LARGE,
-            "the messages of history entry %lld are too large to be read together",
+            "the messages of history entry %lld exceed the memory limit of a request",
             (long long)entry->sequence_number);
     *out = (struct pieces){
         .items = ARENA_ARRAY(c->arena, struct piece, json_count(json_root(doc)) + 1)};

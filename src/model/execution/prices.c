@@ -182,8 +182,8 @@ static enum error check_currency(struct context *c, const struct price *price)
     if (e != OK || str_is_none(model))
         return e;
     return problem_fault(c->problem, STR("/currency"),
-        "must be %.*s, that of the tenant's other prices (%.*s): sums are in one currency",
-        STR_ARG(currency), STR_ARG(model));
+        "must be %.*s, the currency of the tenant's other prices (%.*s)", STR_ARG(currency),
+        STR_ARG(model));
 }
 
 static enum error record(struct context *c, const char *action, const struct price *price)

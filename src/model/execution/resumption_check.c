@@ -48,7 +48,8 @@ static enum error parse(struct context *c, struct str text, struct json_doc *out
     struct json_error bad;
     if (json_parse(c->arena, text, out_doc, &bad))
         return OK;
-    return problem_set(c->problem, ERR_TOO_LARGE, "the resumption is too large");
+    return problem_set(
+        c->problem, ERR_TOO_LARGE, "the resumption exceeds the memory limit of a request");
 }
 
 static bool is_text(struct context *c, struct json v, size_t max_bytes)
@@ -76,14 +77,14 @@ static enum error check_tool(struct context *c, struct json tool, size_t i)
         return problem_fault(c->problem, at, "must be an object");
     if (!json_get(tool, STR("name"), &v) || !is_text(c, v, RESUMPTION_TOOL_NAME_MAX_BYTES))
         e = problem_fault(c->problem, arena_printf(c->arena, "%.*s/name", STR_ARG(at)),
-            "must be a text of 1 to %d bytes", RESUMPTION_TOOL_NAME_MAX_BYTES);
+            "must be a string of 1 to %d bytes", RESUMPTION_TOOL_NAME_MAX_BYTES);
     if (json_get(tool, STR("description"), &v) && json_type(v) != JSON_STRING &&
         json_type(v) != JSON_NULL)
         e = problem_fault(c->problem, arena_printf(c->arena, "%.*s/description", STR_ARG(at)),
-            "must be a text or null");
+            "must be a string or null");
     if (!json_get(tool, STR("input_schema"), &v) || json_type(v) != JSON_OBJECT)
         e = problem_fault(c->problem, arena_printf(c->arena, "%.*s/input_schema", STR_ARG(at)),
-            "must be an object: the JSON Schema of its input");
+            "must be an object: the JSON Schema of the input");
     return e;
 }
 
@@ -109,7 +110,7 @@ static enum error check_tools(struct context *c, struct str tools)
         for (size_t k = 0; k < i; k++)
             if (!str_is_none(names[k]) && str_eq(names[k], names[i]))
                 e = problem_fault(c->problem, arena_printf(c->arena, "/tool_schemas/%zu/name", i),
-                    "is also the name of tool %zu", k);
+                    "must differ from the name of tool %zu", k);
     }
     return e;
 }
@@ -129,7 +130,7 @@ static enum error check_each(
     for (size_t i = 0; json_next(&it, NULL, &item); i++) {
         struct str at = arena_printf(c->arena, "/%s/%zu", member, i);
         if (max_bytes > 0 && !is_text(c, item, max_bytes))
-            e = problem_fault(c->problem, at, "must be a text of 1 to %zu bytes", max_bytes);
+            e = problem_fault(c->problem, at, "must be a string of 1 to %zu bytes", max_bytes);
         if (max_bytes == 0 && json_type(item) != JSON_OBJECT)
             e = problem_fault(c->problem, at, "must be an object");
     }

@@ -151,7 +151,7 @@ enum error resumption_get(
     enum error e = resumption_find(c, thread_id, with_lists, &r);
     if (e == OK && r.version == 0)
         return problem_set(c->problem, ERR_NOT_FOUND,
-            "the thread has no resumption yet; PUT makes it, with If-None-Match: *");
+            "the thread has no resumption: create it with PUT and If-None-Match: *");
     if (e == OK)
         *out_resumption = r;
     return e;
@@ -197,7 +197,7 @@ static enum error require(struct context *c, struct str text, const char *pointe
     if (!str_is_none(text))
         return OK;
     return problem_fault(c->problem, str_of(pointer),
-        "must be given: the newest run of the thread has no agent whose definition says it");
+        "must be given: the agent of the newest run does not define it");
 }
 
 static enum error take_from_definition(struct context *c, struct resumption *r)
@@ -337,7 +337,7 @@ enum error resumption_append(
     bool has_history = !str_is_none(append->conversation_history);
     if (!has_messages && !has_history)
         return problem_fault(
-            c->problem, pointer, "must be given: there is nothing to append otherwise");
+            c->problem, pointer, "must be given, since the request has nothing else to append");
     enum error e = has_messages ? transcript_check(c, append->messages, pointer) : OK;
     if (e == OK && has_history)
         e = transcript_check(c, append->conversation_history, history);
@@ -381,7 +381,7 @@ enum error resumption_set_place(struct context *c, struct uuid thread_id, struct
     enum error e = find_place(c, thread_id, &r);
     if (e == OK && r.version == 0)
         return problem_fault(c->problem, has_messages ? STR("/messages") : STR("/current_step"),
-            "has no place yet: the thread has no resumption");
+            "requires that the thread has a resumption: create it first");
     if (e == OK && has_messages)
         e = transcript_check(c, messages, STR("/messages"));
     if (e == OK)

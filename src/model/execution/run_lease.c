@@ -22,7 +22,7 @@ enum error run_check_fence(struct context *c, const struct run *run)
     if (held && run->fence == c->fence)
         return OK;
     return problem_set(c->problem, ERR_LEASE_LOST,
-        "fencing token %lld does not hold a lease on the run, which is %.*s", (long long)c->fence,
+        "fencing token %lld does not hold the lease of the run, which is %.*s", (long long)c->fence,
         STR_ARG(status));
 }
 
@@ -46,7 +46,7 @@ enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
     if (e != OK || found)
         return e == OK ? run_check_fence(c, &run) : e;
     return problem_set(c->problem, ERR_LEASE_LOST,
-        "fencing token %lld does not hold a lease on a run of the thread", (long long)c->fence);
+        "fencing token %lld does not hold the lease of a run of the thread", (long long)c->fence);
 }
 
 enum error run_get_in_thread(struct context *c, struct uuid thread_id, struct uuid run_id,
@@ -162,8 +162,7 @@ enum error run_claim(
 static enum error need_fence(struct context *c, const struct run *run)
 {
     if (!c->has_fence)
-        return problem_fault(
-            c->problem, STR("Cairn-Fencing-Token"), "the header is required on this route");
+        return problem_fault(c->problem, STR("Cairn-Fencing-Token"), "is required by this route");
     return run_check_fence(c, run);
 }
 

@@ -200,9 +200,8 @@ static enum error find_trigger(struct context *c, enum phase from, enum phase to
     }
     struct str first = phase_trigger_word(usual);
     struct str second = fails && rule != NULL ? phase_trigger_word(rule->trigger) : STR_NONE;
-    return problem_fault(c->problem, STR("/trigger"),
-        "must be %.*s%s%.*s: that is what leads there", STR_ARG(first),
-        str_is_none(second) ? "" : " or ", STR_ARG(second));
+    return problem_fault(c->problem, STR("/trigger"), "must be %.*s%s%.*s for this transition",
+        STR_ARG(first), str_is_none(second) ? "" : " or ", STR_ARG(second));
 }
 
 /* The status that the run gets with a phase; it may be the one it has. */

@@ -237,7 +237,7 @@ static enum error check_unfinished(
     if (!run_is_finished(before) || !differs_for_good(before, after))
         return OK;
     return problem_set(c->problem, ERR_CONFLICT,
-        "the run is %.*s: only its metadata and metrics can change now", STR_ARG(status));
+        "the run is %.*s: only its metadata and metrics can be changed", STR_ARG(status));
 }
 
 /* Work on a queued run begins with a claim, which gives it a lease; and only those are queued. */
@@ -248,10 +248,11 @@ static enum error check_dispatch(struct context *c, const struct run *run, enum 
         return OK;
     if (!direct && to == RUN_RUNNING)
         return problem_set(c->problem, ERR_CONFLICT,
-            "a run with dispatch queue becomes running by being claimed: POST /v1/runs/claim");
+            "a run with dispatch queue becomes running when a worker claims it: POST "
+            "/v1/runs/claim");
     if (direct && to == RUN_QUEUED)
         return problem_set(c->problem, ERR_CONFLICT,
-            "a run with dispatch direct is not queued: its caller works on it");
+            "a run with dispatch direct cannot be queued: its caller executes it");
     return OK;
 }
 
@@ -279,7 +280,7 @@ static enum error check_turn(struct context *c, const struct run *run, enum run_
         return e;
     struct str status = run_status_word(active.runs[0].status);
     return problem_set(c->problem, ERR_RUN_ACTIVE,
-        "another run of the thread is %.*s: it is not this one's turn", STR_ARG(status));
+        "another run of the thread is %.*s: wait until it is finished", STR_ARG(status));
 }
 
 enum error run_check_status(struct context *c, const struct run *run, enum run_status to)
@@ -342,10 +343,10 @@ enum error run_input(struct context *c, struct run *run, struct str input)
 {
     enum error e = context_check_match(c, run->version);
     if (e == OK && run->status != RUN_WAITING)
-        return refuse(c, run, STR("running by input (it does not wait)"));
+        return refuse(c, run, STR("running by input (the run is not waiting)"));
     if (e == OK && run->phase == PHASE_AWAITING_TOOL)
         return problem_set(
-            c->problem, ERR_CONFLICT, "the run waits for results of tools, not for input");
+            c->problem, ERR_CONFLICT, "the run waits for tool results, not for input");
     if (e == OK)
         e = drop_pending_input(c, run);
     run->input = input;
@@ -412,7 +413,7 @@ enum error run_resume(struct context *c, struct run *run)
 {
     enum error e = context_check_match(c, run->version);
     if (e == OK && run->status != RUN_PAUSED)
-        return refuse(c, run, STR("resumed (it is not paused)"));
+        return refuse(c, run, STR("resumed (the run is not paused)"));
     if (e == OK)
         e = check_parent_works(c, run);
     if (e == OK)

@@ -264,7 +264,7 @@ static enum error refuse_second(struct context *c, const struct run *active)
     struct str status = run_status_word(active->status);
     uuid_format(active->id, id);
     return problem_set(c->problem, ERR_RUN_ACTIVE,
-        "run %.*s of this thread is %.*s, and the policy is reject", UUID_TEXT_LEN, id,
+        "run %.*s of this thread is %.*s, and the run policy is reject", UUID_TEXT_LEN, id,
         STR_ARG(status));
 }
 
@@ -310,7 +310,8 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     enum error e = query_end(&q);
     if (e == OK && count >= RUN_ACTIVE_MAX)
         return problem_set(c->problem, ERR_RUN_ACTIVE,
-            "the thread has %d unfinished runs, the most that it can have", RUN_ACTIVE_MAX);
+            "the thread has %d unfinished runs, the maximum: wait until one is finished",
+            RUN_ACTIVE_MAX);
     return e;
 }
 
@@ -322,7 +323,7 @@ static enum error check_parent(struct context *c, struct uuid thread_id, struct 
     enum error e = run_get_in_thread(c, thread_id, run->parent_run_id, pointer, &parent);
     if (e == OK && parent.depth + 1 >= RUN_DEPTH_MAX)
         return problem_fault(
-            c->problem, pointer, "has %d ancestors, the most there can be", RUN_DEPTH_MAX - 1);
+            c->problem, pointer, "must have fewer than %d ancestors", RUN_DEPTH_MAX - 1);
     struct str status = run_status_word(parent.status);
     if (e == OK && (run_is_finished(&parent) || parent.status == RUN_PAUSED))
         return problem_set(c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(status));
@@ -338,7 +339,7 @@ static enum error check_start(struct context *c, const struct thread *thread,
     struct str status = thread_status_word(thread->status);
     if (thread->status != THREAD_ACTIVE)
         return problem_set(c->problem, ERR_CONFLICT,
-            "the thread is %.*s: a run can start only on an active thread", STR_ARG(status));
+            "the thread is %.*s: only an active thread can start a run", STR_ARG(status));
     /* The policy is about independent runs. */
     enum error e = run->has_parent_run_id
                        ? check_parent(c, thread->id, run)
@@ -372,7 +373,7 @@ static enum error take_agent(struct context *c, struct run *run)
     bool exists = false;
     if (!run->has_agent_id && !str_is_none(run->agent_version))
         return problem_fault(
-            c->problem, STR("/agent_version"), "can be given only together with agent_id");
+            c->problem, STR("/agent_version"), "is allowed only together with agent_id");
     if (!run->has_agent_id)
         return OK;
     enum error e = agent_exists(c, run->agent_id, &exists);

@@ -51,9 +51,9 @@ static enum error check_type(struct context *c, const struct step *step, struct 
     if (step_type_is_known(step->action_type))
         return OK;
     return problem_fault(c->problem, under(c, at, "action_type"),
-        "must be one of the types of actions, such as tool_execution, or an application's own such "
-        "as acme.vote (lower-case parts joined by dots, at most %d bytes, the first of them none "
-        "of Cairn's)",
+        "must be a type of action such as tool_execution, or an application type such as acme.vote "
+        "(lower-case parts joined by dots, at most %d bytes; the first part must not be reserved "
+        "by Cairn)",
         EVENT_KIND_MAX_BYTES);
 }
 
@@ -88,7 +88,8 @@ static enum error parse(struct context *c, struct str text, struct json_doc *out
     struct json_error unused;
     if (json_parse(c->arena, text, out_doc, &unused))
         return OK;
-    return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+    return problem_set(
+        c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
 }
 
 static enum error check_messages(struct context *c, struct step *step, struct str at)
@@ -141,7 +142,7 @@ static enum error take_tokens(struct context *c, struct json usage, const char *
         *tokens > STEP_COUNT_MAX)
         return problem_fault(c->problem,
             arena_printf(c->arena, "%.*s/action_data/usage/%s", STR_ARG(at), name),
-            "must be a whole number from 0 to %d", STEP_COUNT_MAX);
+            "must be an integer from 0 to %d", STEP_COUNT_MAX);
     *has = true;
     return OK;
 }

@@ -93,7 +93,8 @@ static enum error messages_in_data(struct context *c, struct str data, struct st
     struct json_error unused;
     struct json messages;
     if (!json_parse(c->arena, data, &doc, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     if ((json_get(json_root(&doc), STR("messages_sent"), &messages) ||
             json_get(json_root(&doc), STR("messages"), &messages)) &&
         json_type(messages) == JSON_ARRAY)

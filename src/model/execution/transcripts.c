@@ -15,7 +15,8 @@ enum error transcript_check(struct context *c, struct str list, struct str point
         return problem_fault(
             c->problem, pointer, "must have at most %d bytes", TRANSCRIPT_MAX_BYTES);
     if (!json_parse(c->arena, list, &doc, &bad))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the list of messages is too large");
+        return problem_set(c->problem, ERR_TOO_LARGE,
+            "the list of messages exceeds the memory limit of a request");
     struct json_iter it = json_iter(json_root(&doc));
     enum error e = OK;
     for (size_t i = 0; json_next(&it, NULL, &item); i++) {
@@ -71,7 +72,7 @@ enum error transcript_append(
     enum error e = snapshot_get_head(c, *id, &base);
     if (e == OK && base.size_bytes + (int64_t)list.len > TRANSCRIPT_MAX_BYTES)
         return problem_fault(c->problem, pointer,
-            "makes the list %lld bytes long, and it can have %d",
+            "would make the list %lld bytes long; the limit is %d",
             (long long)base.size_bytes + (long long)list.len, TRANSCRIPT_MAX_BYTES);
     const struct snapshot_change change = {.append = as_document(c, list)};
     if (e == OK)

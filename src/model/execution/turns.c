@@ -156,8 +156,8 @@ static enum error take_status(struct context *c, struct turn *turn, enum turn_st
         turn->status = tells ? told : usual;
     struct str status = turn_status_word(turn->status);
     if (tells && told != turn->status)
-        return problem_fault(
-            c->problem, STR("/output/status"), "must be the turn's status, %.*s", STR_ARG(status));
+        return problem_fault(c->problem, STR("/output/status"),
+            "must be equal to the status of the turn, %.*s", STR_ARG(status));
     return OK;
 }
 
@@ -242,11 +242,11 @@ static enum error check_begin(struct context *c, const struct run *run)
     struct str status = run_status_word(run->status);
     if (run_is_finished(run))
         return problem_set(
-            c->problem, ERR_CONFLICT, "the run is %.*s: no turn of it can begin", STR_ARG(status));
+            c->problem, ERR_CONFLICT, "the run is %.*s: it cannot start a turn", STR_ARG(status));
     enum error e = get_newest(c, run, &newest, &found);
     if (e == OK && found && newest.status == TURN_RUNNING)
         return problem_set(c->problem, ERR_CONFLICT,
-            "turn %lld of the run is running: one at a time does", (long long)newest.number);
+            "turn %lld of the run is still running: complete it first", (long long)newest.number);
     return e;
 }
 
@@ -290,10 +290,10 @@ static enum error check_change(struct context *c, const struct turn *before,
     enum error e = check_transition(c, before->status, after->status);
     if (e == OK && usage != NULL && before->usage.llm_calls > 0)
         return problem_set(c->problem, ERR_CONFLICT,
-            "calls of models were counted in the turn already: tell of others one by one");
+            "the turn already has reported model calls: report further calls separately");
     if (e == OK && is_finished(before->status) && str_differs(before->output, after->output))
         return problem_set(c->problem, ERR_CONFLICT,
-            "the turn is %.*s: its output cannot change any more", STR_ARG(status));
+            "the turn is %.*s: its output cannot be changed", STR_ARG(status));
     return e;
 }
 

@@ -58,8 +58,8 @@ static enum error compute(
             &cost.total) ||
         !add_part(usage->cache_read_input_tokens, rates->cache_read, &cost.cache_read, &cost.total))
         return problem_set(c->problem, ERR_INVALID,
-            "one call of \"%.*s\" would cost more than 1000000 %.*s: its tokens or its price "
-            "cannot be right",
+            "one call of \"%.*s\" would cost more than 1000000 %.*s: check its tokens and its "
+            "price",
             STR_ARG(price->model), STR_ARG(price->currency));
     *out_cost = cost;
     return OK;
@@ -113,8 +113,8 @@ static enum error read_subject(struct context *c, struct uuid run_id, struct sub
 
 static enum error sum_too_large(struct context *c)
 {
-    return problem_set(c->problem, ERR_CONFLICT,
-        "with this call the sum of costs would pass 9000000, the most that is kept");
+    return problem_set(
+        c->problem, ERR_CONFLICT, "the sum of costs would exceed the maximum of 9000000");
 }
 
 /* Binds what the statement takes. */

@@ -10,23 +10,23 @@ static const struct field cost_fields[] = {
     FIELD_HAS(MONEY_OR_NULL, "output_cost", output_cost, has_costs, IN_READ),
     FIELD_HAS(MONEY_OR_NULL, "cache_write_cost", cache_write_cost, has_costs, IN_READ),
     FIELD_HAS(MONEY_OR_NULL, "cache_read_cost", cache_read_cost, has_costs, IN_READ),
-    FIELD_HAS(MONEY_OR_NULL, "total_cost", total_cost, has_costs, IN_READ,
-        "null when a call had no price"),
-    FIELD(
-        INT, total_input_tokens, IN_READ, "what was written to a cache and read from one included"),
+    FIELD_HAS(
+        MONEY_OR_NULL, "total_cost", total_cost, has_costs, IN_READ, "null if a call had no price"),
+    FIELD(INT, total_input_tokens, IN_READ,
+        "including tokens written to a cache and read from a cache"),
     FIELD(INT, total_output_tokens, IN_READ),
     FIELD(INT, total_cache_creation_tokens, IN_READ),
     FIELD(INT, total_cache_read_tokens, IN_READ),
     FIELD(STRING_OR_NULL, model_id, IN_READ,
-        "null when it is not known, or when there are several: models names them"),
+        "null if unknown or if there are several models, which models lists"),
     FIELD(STRINGS_OR_NONE, models, IN_READ, .hide_none = true),
-    FIELD(BOOL, long_context_applied, IN_READ, "a call was long enough for the long-context rates"),
+    FIELD(BOOL, long_context_applied, IN_READ, "true if the long-context rates applied to a call"),
     FIELD(STRING_OR_NULL, currency, IN_READ),
     FIELD(INT_OR_NONE, price_version, IN_READ, .hide_none = true),
     FIELD(INT, llm_calls, IN_READ),
     FIELD(INT, unpriced_calls, IN_READ),
     FIELD(MONEY_OR_NONE, priced_cost, IN_READ,
-        "where some calls had no price, what the others cost", .hide_none = true),
+        "cost of the calls with a price, if other calls had none", .hide_none = true),
 };
 #undef OF
 const struct schema cost_document_schema =

@@ -38,7 +38,7 @@ static bool read_sums(struct query *q, struct usage_sums *out)
 static enum error too_much(struct context *c)
 {
     return problem_set(c->problem, ERR_INVALID,
-        "a sum of costs is more than 9223372, the most that can be told: ask for fewer days");
+        "a sum of costs exceeds the maximum of 9223372: request fewer days");
 }
 
 static void bind(struct context *c, struct query *q, const struct sql_statement *statement,

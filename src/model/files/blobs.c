@@ -38,7 +38,7 @@ enum error blob_find(struct context *c, const struct sha256 *sha256, struct blob
         found = true;
     }
     enum error e = query_end(&q);
-    return e == OK && !found ? problem_set(c->problem, ERR_NOT_FOUND, "there is no such content")
+    return e == OK && !found ? problem_set(c->problem, ERR_NOT_FOUND, "the content does not exist")
                              : e;
 }
 
@@ -122,7 +122,7 @@ enum error blob_read(
         e = ERR_DAMAGED;
     if (e == ERR_DAMAGED) {
         tx_note_damage(c->tx);
-        return problem_set(c->problem, e, "the stored content does not have its SHA-256 any more");
+        return problem_set(c->problem, e, "the stored content is damaged: its SHA-256 differs");
     }
     *out_bytes = bytes;
     return e;

@@ -14,7 +14,7 @@ static enum error count_versions(
     enum error e = context_number(&q, out_count);
     if (e == OK && *out_count > FILE_COPY_MAX_VERSIONS)
         return problem_fault(c->problem, STR("/history"),
-            "can be copied of at most %d versions, and the file has %lld", FILE_COPY_MAX_VERSIONS,
+            "is limited to %d versions, but the file has %lld", FILE_COPY_MAX_VERSIONS,
             (long long)*out_count);
     return e;
 }
@@ -51,8 +51,8 @@ static enum error check_target(
         return e;
     if (!copy->may_exist)
         return problem_set(c->problem, ERR_CONFLICT,
-            "the thread has a file \"%.*s\" already, at version %lld; \"if_exists\": "
-            "\"add_version\" adds to it",
+            "the thread already has a file \"%.*s\" at version %lld: send \"if_exists\": "
+            "\"add_version\" to add a version",
             STR_ARG(copy->to_name), (long long)out_known->version);
     return OK;
 }

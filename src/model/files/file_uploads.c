@@ -107,7 +107,8 @@ static enum error check_room(struct context *c, struct uuid thread_id)
     enum error e = context_number(&q, &count);
     if (e == OK && count >= FILE_UPLOADS_MAX)
         return problem_set(c->problem, ERR_CONFLICT,
-            "%d uploads are under way in the thread: complete or delete one", FILE_UPLOADS_MAX);
+            "the thread has %d unfinished uploads, the maximum: complete or delete one",
+            FILE_UPLOADS_MAX);
     return e;
 }
 
@@ -165,7 +166,7 @@ enum error file_upload_check_offset(
         return OK;
     c->problem->extension =
         arena_printf(c->arena, "{\"offset_bytes\":%lld}", (long long)upload->offset_bytes);
-    return problem_set(c->problem, ERR_CONFLICT, "the upload goes on at offset %lld, not %lld",
+    return problem_set(c->problem, ERR_CONFLICT, "the upload continues at offset %lld, not %lld",
         (long long)upload->offset_bytes, (long long)offset);
 }
 
@@ -176,7 +177,7 @@ enum error file_upload_check_writer(struct context *c, const struct file_upload 
         str_eq(c->principal, upload->created_by))
         return OK;
     return problem_set(c->problem, ERR_FORBIDDEN,
-        "only who began the upload may go on with it, complete it or delete it");
+        "only the principal that started the upload can continue, complete or delete it");
 }
 
 static int64_t end_of_lease(const struct context *c)
@@ -186,8 +187,8 @@ static int64_t end_of_lease(const struct context *c)
 
 static enum error lost(struct context *c)
 {
-    return problem_set(
-        c->problem, ERR_CONFLICT, "another request writes to the upload by now: ask how far it is");
+    return problem_set(c->problem, ERR_CONFLICT,
+        "another request is writing to the upload: read its progress before you continue");
 }
 
 /* Returns the reason why the lease was not given. */
@@ -201,9 +202,11 @@ static enum error refuse_lease(
     if (e != OK)
         return e;
     if (!upload.has_writer)
-        return problem_set(c->problem, ERR_CONFLICT, "all bytes have come: complete the upload");
+        return problem_set(
+            c->problem, ERR_CONFLICT, "all bytes have been received: complete the upload");
     return problem_set(c->problem, ERR_CONFLICT,
-        "another request writes to the upload: try again when it has ended, or in %lld seconds",
+        "another request is writing to the upload: try again when that request has ended, or in "
+        "%lld seconds",
         (long long)((upload.writer_until - c->lease_now_us) / 1000000 + 1));
 }
 
@@ -283,7 +286,7 @@ enum error file_upload_advance(
 {
     if (piece->size_bytes > upload->size_bytes)
         return problem_set(c->problem, ERR_TOO_LARGE,
-            "the upload is to have %lld bytes, and these would make it %lld",
+            "the upload is declared with %lld bytes, but would have %lld",
             (long long)upload->size_bytes, (long long)piece->size_bytes);
     enum error e = record(c, upload, piece);
     if (e == OK && piece->is_whole)
@@ -306,13 +309,13 @@ static enum error check_whole(struct context *c, const struct file_upload *u)
     if (u->offset_bytes < u->size_bytes || !u->is_hashed) {
         c->problem->extension =
             arena_printf(c->arena, "{\"offset_bytes\":%lld}", (long long)u->offset_bytes);
-        return problem_set(c->problem, ERR_CONFLICT, "%lld of %lld bytes have come",
+        return problem_set(c->problem, ERR_CONFLICT, "only %lld of %lld bytes have been received",
             (long long)u->offset_bytes, (long long)u->size_bytes);
     }
     struct str hash = hex_encode(c->arena, (struct str){(const char *)u->hash.bytes, SHA256_LEN});
     if (!str_is_none(u->sha256) && !str_eq(u->sha256, hash))
         return problem_set(c->problem, ERR_CONFLICT,
-            "the bytes that came have the SHA-256 %.*s, not the expected one: delete the upload",
+            "the received bytes have the SHA-256 %.*s, not the declared one: delete the upload",
             STR_ARG(hash));
     return OK;
 }

@@ -142,15 +142,15 @@ static enum error check_expected_version(
 {
     if (exists && put->must_be_new)
         return problem_set(c->problem, ERR_STALE,
-            "expected_version is 0, for a new file alone, and the file is there with version %lld",
+            "expected_version 0 requires a new file, but the file exists with version %lld",
             (long long)file->version);
     if (!exists && c->has_match)
         return problem_set(c->problem, ERR_STALE,
-            "expected_version is %lld, and there is no file \"%.*s\"", (long long)c->match_version,
-            STR_ARG(put->name));
+            "expected_version is %lld, but the file \"%.*s\" does not exist",
+            (long long)c->match_version, STR_ARG(put->name));
     if (exists && c->has_match && c->match_version != file->version)
         return problem_set(c->problem, ERR_STALE,
-            "expected_version is %lld, and the file has version %lld", (long long)c->match_version,
+            "expected_version is %lld, but the file has version %lld", (long long)c->match_version,
             (long long)file->version);
     return OK;
 }
@@ -163,11 +163,11 @@ static enum error check_conditions(
         return check_expected_version(c, put, exists, file);
     if (exists && put->must_be_new)
         return problem_set(c->problem, ERR_STALE,
-            "If-None-Match: * allows a new file alone, and there is one: its ETag is \"%lld\"",
+            "If-None-Match: * requires a new file, but the file exists with the ETag \"%lld\"",
             (long long)file->version);
     if (!exists && (put->must_exist || c->has_match))
         return problem_set(c->problem, ERR_STALE,
-            "If-Match needs a file that is there: there is no \"%.*s\"", STR_ARG(put->name));
+            "If-Match requires an existing file, but \"%.*s\" does not exist", STR_ARG(put->name));
     return exists ? context_check_match(c, file->version) : OK;
 }
 

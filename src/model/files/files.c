@@ -97,8 +97,7 @@ enum error file_exists(struct context *c, struct uuid thread_id, struct str name
 
 enum error file_missing(struct context *c, struct str name)
 {
-    return problem_set(
-        c->problem, ERR_NOT_FOUND, "there is no file \"%.*s\" in the thread", STR_ARG(name));
+    return problem_set(c->problem, ERR_NOT_FOUND, "the thread has no file \"%.*s\"", STR_ARG(name));
 }
 
 enum error file_find(struct context *c, struct uuid thread_id, struct str name, bool *out_found,

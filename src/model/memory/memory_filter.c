@@ -85,7 +85,7 @@ enum error memory_filter_parse(
     if (str_is_none(text))
         return OK;
     if (!json_parse(c->arena, text, &filter->doc, &bad))
-        return problem_fault(c->problem, at, "must be JSON: %s", bad.rule);
+        return problem_fault(c->problem, at, "must be valid JSON: %s", bad.rule);
     size_t members = json_count(json_root(&filter->doc));
     if (members == 0)
         return OK;

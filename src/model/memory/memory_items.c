@@ -18,7 +18,7 @@ static enum error check_label(struct context *c, struct str label, struct str po
         return problem_fault(
             c->problem, at, "must be a label of 1 to %d bytes", MEMORY_LABEL_MAX_BYTES);
     if (str_has_byte(label, '.'))
-        return problem_fault(c->problem, at, "must not have a \".\" in it");
+        return problem_fault(c->problem, at, "must not contain \".\"");
     return OK;
 }
 
@@ -87,7 +87,8 @@ void memory_item_read_row(struct query *q, struct memory_item *out_item)
 
 static enum error absent(struct context *c)
 {
-    return problem_set(c->problem, ERR_NOT_FOUND, "the store has no such key in this namespace");
+    return problem_set(
+        c->problem, ERR_NOT_FOUND, "the key does not exist in this namespace of the store");
 }
 
 enum error memory_item_get(
@@ -143,11 +144,12 @@ static enum error check_match(struct context *c, const struct found *found)
 {
     if (c->match_none && found->is_live)
         return problem_set(c->problem, ERR_STALE,
-            "If-None-Match: * is for a key that is not there, and this one has the version %lld",
+            "If-None-Match: * requires that the key does not exist, but it has version %lld",
             (long long)found->version);
     if ((c->has_match || c->match_any) && !found->is_live)
         return problem_set(c->problem, ERR_STALE,
-            "the store has no such key in this namespace; If-None-Match: * makes it");
+            "the key does not exist in this namespace of the store: create it with If-None-Match: "
+            "*");
     return context_check_match(c, found->version);
 }
 

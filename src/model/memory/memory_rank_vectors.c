@@ -27,8 +27,7 @@ static struct str pointer_to(struct likeness *l, const char *member)
 static enum error refuse_too_many(struct likeness *l)
 {
     return problem_fault(l->c->problem, pointer_to(l, "namespace_prefix"),
-        "has more than %d vectors under it, which is what a search by vector looks at: it must be "
-        "longer",
+        "must select at most %d vectors for a search by vector: use a longer prefix",
         MEMORY_VECTORS_MAX);
 }
 
@@ -61,7 +60,7 @@ static enum error compare_row(struct likeness *l, struct query *q)
         return refuse_too_many(l);
     if (dimensions != l->dimensions || bytes.len != dimensions * sizeof(float))
         return problem_fault(l->c->problem, pointer_to(l, "vector"),
-            "must have %zu numbers, as the vectors have that are under this prefix", dimensions);
+            "must have %zu numbers like the vectors under this prefix", dimensions);
     if (item == NULL)
         return OK;
     memory_vector_decode(bytes, l->other);

@@ -236,7 +236,7 @@ enum error memory_search(
         return e;
     if (search->from.is_given && search->from.is_ranked != w.is_ranked)
         return problem_fault(c->problem, arena_printf(c->arena, "%.*s/cursor", STR_ARG(search->at)),
-            "must be a next_cursor of the same search");
+            "must be the next_cursor of a page of the same search");
     arena_init(&w.scratch, SIZE_MAX);
     e = w.is_ranked ? walk_by_rank(&w) : walk_by_time(&w);
     arena_deinit(&w.scratch);

@@ -43,7 +43,7 @@ static enum error encode_number(
     if (json_type(value) != JSON_NUMBER || !json_to_double(value, &number) || number > FLT_MAX ||
         number < -FLT_MAX)
         return problem_fault(c->problem, arena_printf(c->arena, "%.*s/%zu", STR_ARG(pointer), i),
-            "must be a number of 32 bits");
+            "must be a 32-bit floating-point number");
     encode_float((float)number, out);
     return OK;
 }

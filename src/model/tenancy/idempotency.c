@@ -38,7 +38,7 @@ enum error idempotency_find(struct context *c, struct str route, struct str key,
     enum error e = query_end(&q);
     if (e == OK && *out_found && !same)
         return problem_set(c->problem, ERR_KEY_REUSED,
-            "the Idempotency-Key \"%.*s\" was used for a request with another path or body",
+            "the Idempotency-Key \"%.*s\" was already used for a request with another path or body",
             STR_ARG(key));
     return e;
 }

@@ -99,10 +99,10 @@ static enum error check_scopes(struct context *c, struct uuid tenant_id, const s
         bool is_operator = scope_parse(key->scopes.items[i]) == SCOPE_OPERATOR;
         if (is_operator && !uuid_eq(tenant_id, DEFAULT_TENANT_ID))
             return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
-                "only keys of the default tenant may hold the scope operator");
+                "must not be operator: only keys of the default tenant can have this scope");
         if (is_operator && !(c->scopes & SCOPE_OPERATOR))
             return problem_set(
-                c->problem, ERR_FORBIDDEN, "a key cannot give a scope that it lacks: operator");
+                c->problem, ERR_FORBIDDEN, "a key without the scope operator cannot grant it");
     }
     if (key->has_expires_at && key->expires_at <= c->now_us)
         return problem_fault(c->problem, STR("/expires_at"), "must be in the future");
@@ -117,7 +117,8 @@ static enum error check_principal(struct context *c, const struct api_key *key)
     for (size_t i = 0; i < key->scopes.count; i++)
         if (scope_parse(key->scopes.items[i]) & (SCOPE_ADMIN | SCOPE_OPERATOR))
             return problem_fault(c->problem, arena_printf(c->arena, "/scopes/%zu", i),
-                "a key that acts for a principal cannot hold %.*s", STR_ARG(key->scopes.items[i]));
+                "must not be given for a key with a principal: %.*s",
+                STR_ARG(key->scopes.items[i]));
     return principal_check(c, key->principal, STR("/principal"));
 }
 
@@ -145,10 +146,10 @@ static enum error check_first(struct context *c, const struct api_key *key)
         return e;
     if (!(scope_bits(&key->scopes) & SCOPE_OPERATOR))
         return problem_fault(c->problem, STR("/scopes"),
-            "of the first key must hold operator: it has to make the others");
+            "must include operator for the first key, which creates all others");
     if (key->has_expires_at)
         return problem_fault(c->problem, STR("/expires_at"),
-            "cannot be given for the first key: it has to make the others");
+            "must be absent for the first key, which creates all others");
     return OK;
 }
 
@@ -171,7 +172,7 @@ static enum error check_revocable(struct context *c, const struct api_key *key)
     unsigned scopes = scope_bits(&key->scopes) & (SCOPE_OPERATOR | SCOPE_ADMIN);
     if ((scopes & SCOPE_OPERATOR) && !(c->scopes & SCOPE_OPERATOR))
         return problem_set(c->problem, ERR_FORBIDDEN,
-            "a key cannot revoke one that holds a scope that it lacks: operator");
+            "a key without the scope operator cannot revoke a key that has it");
     if (scopes == 0)
         return OK;
     enum scope scope = scopes & SCOPE_OPERATOR ? SCOPE_OPERATOR : SCOPE_ADMIN;
@@ -180,7 +181,7 @@ static enum error check_revocable(struct context *c, const struct api_key *key)
     if (e != OK || holds)
         return e;
     return problem_set(c->problem, ERR_CONFLICT,
-        "it is the last key without an expiry that holds %s: make another first",
+        "this is the last key without an expiry that has the scope %s: create another one first",
         scope_name(scope));
 }
 
@@ -409,5 +410,5 @@ enum error key_authenticate(
     *out_known = stored.len == SHA256_LEN;
     if (*out_known && bytes_eq_secret(stored.ptr, hash.bytes, SHA256_LEN))
         return judge(c, out_key);
-    return problem_set(c->problem, ERR_UNAUTHENTICATED, "the API key is not known");
+    return problem_set(c->problem, ERR_UNAUTHENTICATED, "the API key is unknown");
 }

@@ -38,7 +38,7 @@ static enum error leave(struct context *c, enum error e)
 static enum error name_taken(struct context *c, struct str name)
 {
     return problem_set(
-        c->problem, ERR_CONFLICT, "a tenant with the name \"%.*s\" exists", STR_ARG(name));
+        c->problem, ERR_CONFLICT, "a tenant with the name \"%.*s\" already exists", STR_ARG(name));
 }
 
 /* The detail of an audit record. */
@@ -70,7 +70,7 @@ enum error tenant_create(struct context *c, struct str name, struct tenant *out_
     /* Its key would end open mode, and nobody could enter the default tenant any more. */
     if (c->actor == ACTOR_OPEN)
         return problem_set(
-            c->problem, ERR_CONFLICT, "make a key with the scope operator first: POST /v1/keys");
+            c->problem, ERR_CONFLICT, "create a key with the scope operator first: POST /v1/keys");
     struct uuid id = uuid_v7();
     int64_t changed;
     context_enter_system(c);

@@ -61,7 +61,8 @@ enum error event_check_kind(struct context *c, struct str kind, struct str point
             "acme.tool_call (lower-case parts joined by dots, at most %d bytes)",
             EVENT_KIND_MAX_BYTES);
     if (event_kind_is_reserved(kind))
-        return problem_fault(c->problem, pointer, "the kinds under \"%.*s.\" are Cairn's own",
+        return problem_fault(c->problem, pointer,
+            "must not begin with \"%.*s.\", which is reserved by Cairn",
             STR_ARG(str_slice(kind, 0, str_find(kind, '.'))));
     return OK;
 }

@@ -38,10 +38,11 @@ static enum error check_sender(struct context *c, struct message *m, struct str 
     if (e != OK)
         return e;
     if (!found || !sender.active)
-        return problem_set(c->problem, ERR_FORBIDDEN, "the key's principal takes no part in it");
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "the principal of the key is not a participant of the thread");
     if (m->has_sender_id && !uuid_eq(m->sender_id, sender.id))
-        return problem_set(
-            c->problem, ERR_FORBIDDEN, "a key that acts for a principal sends in its name alone");
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "a key with a principal can send messages only as this principal");
     m->has_sender_id = true;
     m->sender_id = sender.id;
     m->sender_role = participant_role_word(sender.role);
@@ -56,7 +57,8 @@ enum error message_check_names(struct context *c, struct str filenames, struct s
     struct json name;
     size_t i = 0;
     if (!json_parse(c->arena, filenames, &doc, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     if (json_count(json_root(&doc)) > MESSAGE_FILENAMES_MAX)
         return problem_fault(c->problem, under(c, at, "filenames"), "must have at most %d items",
             MESSAGE_FILENAMES_MAX);
@@ -101,7 +103,7 @@ static enum error check_responds_to(struct context *c, const struct message *m, 
     bool of_command = m->type == MESSAGE_COMMAND_RESPONSE;
     if (!m->has_responds_to)
         return of_command ? problem_fault(c->problem, under(c, at, "responds_to"),
-                                "must be given: a command-response answers a command")
+                                "must be given for a command-response: the id of the command")
                           : OK;
     context_query(c, &q, &SQL_MESSAGE_TYPE_OF);
     query_uuid(&q, thread_id, m->thread_id);
@@ -127,7 +129,7 @@ static enum error check_addressee(struct context *c, const struct message *m, st
         return OK;
     struct str pointer = under(c, at, "addressed_to");
     if (m->type != MESSAGE_COMMAND)
-        return problem_fault(c->problem, pointer, "can only be given for a command");
+        return problem_fault(c->problem, pointer, "is allowed only for a command");
     enum error e = participant_get(c, m->thread_id, m->addressed_to, &addressee);
     if (e == OK && addressee.active)
         return OK;

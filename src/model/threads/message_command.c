@@ -81,7 +81,7 @@ static enum error read_quoted(struct command *cmd, struct str *out_text)
     }
     if (cmd->at == cmd->text.len)
         return problem_fault(
-            cmd->c->problem, cmd->pointer, "has a quote at byte %zu that does not end", start);
+            cmd->c->problem, cmd->pointer, "must close the quote at byte %zu", start);
     cmd->at++;
     if (!is_at_end(cmd))
         return problem_fault(cmd->c->problem, cmd->pointer,
@@ -98,7 +98,7 @@ static enum error read_argument(struct command *cmd, struct str *out_text)
     for (; !is_at_end(cmd); cmd->at++)
         if (cmd->text.ptr[cmd->at] == '"')
             return problem_fault(cmd->c->problem, cmd->pointer,
-                "has a quote at byte %zu within a word: quote the whole word", cmd->at);
+                "must not have a quote within a word (byte %zu): quote the whole word", cmd->at);
     *out_text = str_slice(cmd->text, start, cmd->at);
     return OK;
 }
@@ -109,8 +109,8 @@ static enum error read_option(struct command *cmd, size_t key_len)
     option->key = str_slice(rest_of(cmd), 0, key_len);
     for (size_t i = 0; i < cmd->n_options; i++)
         if (str_eq(cmd->options[i].key, option->key))
-            return problem_fault(
-                cmd->c->problem, cmd->pointer, "gives the option %.*s twice", STR_ARG(option->key));
+            return problem_fault(cmd->c->problem, cmd->pointer, "must not repeat the option %.*s",
+                STR_ARG(option->key));
     cmd->at += key_len + 1;
     cmd->n_options++;
     return read_argument(cmd, &option->value);
@@ -158,15 +158,15 @@ enum error message_parse_command(struct context *c, struct message *message, str
     cmd->pointer = arena_printf(c->arena, "%.*s/content", STR_ARG(at));
     cmd->text = message->content;
     if (cmd->text.len > MESSAGE_COMMAND_MAX_BYTES)
-        return problem_fault(c->problem, cmd->pointer, "of a command must have at most %d bytes",
+        return problem_fault(c->problem, cmd->pointer, "must have at most %d bytes for a command",
             MESSAGE_COMMAND_MAX_BYTES);
     struct str name = str_slice(cmd->text, 1, 1 + name_len(str_slice(cmd->text, 1, cmd->text.len)));
     cmd->at = 1 + name.len;
     if (cmd->text.len == 0 || cmd->text.ptr[0] != '/' || name.len == 0 ||
         name.len > MESSAGE_COMMAND_NAME_MAX_BYTES || !is_at_end(cmd))
         return problem_fault(c->problem, cmd->pointer,
-            "of a command must begin with / and a name: a letter, then letters, digits, _ or -, at "
-            "most %d bytes",
+            "must begin with / and a name for a command: a letter, then letters, digits, _ or -, "
+            "at most %d bytes",
             MESSAGE_COMMAND_NAME_MAX_BYTES);
     enum error e = OK;
     for (skip_blanks(cmd); e == OK && cmd->at < cmd->text.len; skip_blanks(cmd))

@@ -165,7 +165,8 @@ enum error message_check_metadata(struct context *c, struct message *message, st
     if (str_eq(message->metadata, STR("{}")))
         return OK;
     if (!json_parse(c->arena, message->metadata, &doc, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     struct json root = json_root(&doc);
     for (size_t i = 0; e == OK && i < COUNT_OF(MEMBERS); i++)
         if (json_get(root, MEMBERS[i].name, &member))

@@ -165,7 +165,7 @@ static enum error read_term(struct search *s, struct str *text, struct term *ter
         *text = str_slice(*text, 1, text->len);
         end = str_find(*text, '"');
         if (end == text->len)
-            return refuse(s, "has a quote that does not end");
+            return refuse(s, "must close every quote");
     } else {
         while (end < text->len && !is_blank(text->ptr[end]) && text->ptr[end] != '"')
             end++;
@@ -195,7 +195,7 @@ static enum error check_term(struct search *s, const struct term *term)
     while (words_next(&w))
         last = w.len;
     if (term->prefix && last < 2)
-        return refuse(s, "must have at least two letters before a *");
+        return refuse(s, "must have at least two letters before each *");
     return OK;
 }
 
@@ -220,9 +220,8 @@ static enum error parse(struct search *s, struct str text)
         wanted = wanted || !term.negated;
     }
     if (e == OK && !wanted)
-        return refuse(s, s->n == 0 ? "must have a word to look for, with a letter or a digit"
-                                   : "must have a word to look for, besides those that must not "
-                                     "be there");
+        return refuse(s, s->n == 0 ? "must have a word with a letter or a digit"
+                                   : "must have a required word besides the excluded ones");
     return e;
 }
 

@@ -145,7 +145,7 @@ static enum error check_owner(struct context *c, const struct message *message, 
     enum error e = participant_self(c, message->thread_id, &found, &self);
     if (e != OK || (found && message->has_sender_id && uuid_eq(self.id, message->sender_id)))
         return e;
-    return problem_set(c->problem, ERR_FORBIDDEN, "only its sender may %s a message", what);
+    return problem_set(c->problem, ERR_FORBIDDEN, "only the sender can %s a message", what);
 }
 
 enum error message_list_versions(struct context *c, const struct message *message, int64_t before,
@@ -363,10 +363,11 @@ static enum error check_edit(
     struct context *c, const struct message *before, const struct message *after)
 {
     if (before->has_deleted_at)
-        return problem_set(c->problem, ERR_CONFLICT, "the message is deleted");
+        return problem_set(
+            c->problem, ERR_CONFLICT, "the message was deleted and cannot be changed");
     if (!str_is_none(before->command) && !str_eq(before->content, after->content))
         return problem_fault(
-            c->problem, STR("/content"), "of a command cannot be changed: it has been delivered");
+            c->problem, STR("/content"), "must not change for a command, which has been delivered");
     return OK;
 }
 

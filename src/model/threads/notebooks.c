@@ -35,7 +35,7 @@ enum error notebook_of_thread(
         notebook_read(&q, out_notebook);
     e = query_end(&q);
     return e == OK && !found
-               ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is in no notebook")
+               ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is not in a notebook")
                : e;
 }
 
@@ -140,7 +140,7 @@ static enum error refuse_second(struct context *c, const struct notebook_session
     char text[UUID_TEXT_LEN];
     uuid_format(session->notebook_id, text);
     return problem_set(c->problem, ERR_CONFLICT,
-        "the thread is in the notebook %.*s: it has to leave that one first", UUID_TEXT_LEN, text);
+        "the thread is in the notebook %.*s: remove it from there first", UUID_TEXT_LEN, text);
 }
 
 static enum error insert_session(struct context *c, struct uuid notebook_id, struct uuid thread_id)

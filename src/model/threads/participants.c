@@ -18,8 +18,9 @@ ENUM_DEFINE(participant_permissions, PERMISSIONS);
 
 static const struct str USER = {"user:", 5}, AGENT = {"agent:", 6};
 
-const char PRINCIPAL_RULE[] = "must be user:NAME or agent:UUID, at most 256 bytes, without control "
-                              "characters and without blanks at the ends of the name";
+const char PRINCIPAL_RULE[] =
+    "must be user:NAME or agent:UUID of at most 256 bytes, without control characters, and without "
+    "blanks at the start or end of the name";
 
 static bool is_name(struct str name)
 {
@@ -59,8 +60,7 @@ enum error principal_check(struct context *c, struct str principal, struct str p
     if (!principal_agent(principal, &agent_id))
         return OK;
     enum error e = agent_exists(c, agent_id, &found);
-    return e == OK && !found ? problem_fault(c->problem, pointer, "must be an agent that is there")
-                             : e;
+    return e == OK && !found ? problem_fault(c->problem, pointer, "must be an existing agent") : e;
 }
 
 /* --- Access --------------------------------------------------------------------------------- */
@@ -79,7 +79,7 @@ static enum error find_permission(
 static enum error refuse(struct context *c, const char *what)
 {
     return problem_set(c->problem, ERR_FORBIDDEN,
-        "%.*s takes part in this thread with the permission read: %s", STR_ARG(c->principal), what);
+        "%.*s has only the permission read in this thread: %s", STR_ARG(c->principal), what);
 }
 
 enum error participant_check_access(struct context *c, struct uuid thread_id, bool to_write)
@@ -94,7 +94,9 @@ enum error participant_check_access(struct context *c, struct uuid thread_id, bo
         return e;
     if (permission == PERMISSION_NONE)
         return context_not_found(c, "thread", thread_id);
-    return to_write && permission < PERMISSION_READ_WRITE ? refuse(c, "this needs read_write") : OK;
+    return to_write && permission < PERMISSION_READ_WRITE
+               ? refuse(c, "this request requires read_write")
+               : OK;
 }
 
 enum error participant_may_see(struct context *c, struct uuid thread_id, bool *out_may)
@@ -339,7 +341,7 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     enum error e = context_number(&q, &count);
     return e == OK && count >= PARTICIPANTS_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
-                     "the thread has %d participants, the most that it can have", PARTICIPANTS_MAX)
+                     "the thread has %d participants, the maximum", PARTICIPANTS_MAX)
                : e;
 }
 
@@ -405,7 +407,7 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
     if (e != OK)
         return e;
     if (found && before.active)
-        return problem_set(c->problem, ERR_CONFLICT, "%.*s takes part in the thread already",
+        return problem_set(c->problem, ERR_CONFLICT, "%.*s is already a participant of the thread",
             STR_ARG(p->principal));
     p->thread_id = thread_id;
     e = found ? come_back(c, &before, p) : insert(c, p);
@@ -463,10 +465,11 @@ static enum error check_own(
     if (e != OK || permission == PERMISSION_READ_WRITE)
         return e;
     if (!str_eq(before->principal, c->principal))
-        return refuse(c, "it can change nobody but itself");
+        return refuse(c, "a participant with this permission can change only itself");
     if (before->permission != after->permission || before->role != after->role ||
         str_differs(before->metadata, after->metadata))
-        return refuse(c, "of itself it can change name, image and status, and leave");
+        return refuse(c, "a participant with this permission can change only its name, image and "
+                         "status, or leave");
     return OK;
 }
 
@@ -569,8 +572,8 @@ enum error participant_admit(
         return e;
     if (before.barred)
         return problem_set(c->problem, ERR_FORBIDDEN,
-            "somebody took access away from %.*s: no share gives it back, only somebody with "
-            "read_write can, by name",
+            "the access of %.*s was removed: a share cannot restore it, only a participant with "
+            "read_write can",
             STR_ARG(p->principal));
     p->thread_id = thread_id;
     *out_previous = granted(&before);
@@ -633,8 +636,8 @@ enum error participant_heartbeat(
 {
     bool spoke = !str_is_none(status) && str_differs(status, p->status);
     if (!str_is_none(c->principal) && !str_eq(c->principal, p->principal))
-        return problem_set(c->problem, ERR_FORBIDDEN,
-            "%.*s can say of nobody but itself that it is online", STR_ARG(c->principal));
+        return problem_set(c->problem, ERR_FORBIDDEN, "%.*s can send heartbeats only for itself",
+            STR_ARG(c->principal));
     if (!p->active)
         return problem_set(c->problem, ERR_CONFLICT, "the participant has left");
     if (spoke)

@@ -148,14 +148,14 @@ static enum error check_new(struct context *c, const struct share *share)
         return problem_fault(c->problem, STR("/expires_at"), "must be in the future");
     if (share->kind == SHARE_COPY && share->permission == PERMISSION_READ)
         return problem_fault(c->problem, STR("/permission"),
-            "of a copy is read_write: it belongs to whoever redeems the share");
+            "must be read_write for a copy, which belongs to the redeemer");
     context_query(c, &q, &SQL_SHARE_COUNT);
     query_uuid(&q, thread_id, share->thread_id);
     query_i64(&q, now, c->now_us);
     enum error e = context_number(&q, &count);
     return e == OK && count >= SHARES_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
-                     "the thread has %d shares, the most that it can have: revoke some", SHARES_MAX)
+                     "the thread has %d shares, the maximum: revoke some", SHARES_MAX)
                : e;
 }
 
@@ -219,7 +219,7 @@ static enum error recognize(struct context *c, struct str token, struct share *o
     }
     if (found && stored.len == SHA256_LEN && bytes_eq_secret(stored.ptr, hash.bytes, SHA256_LEN))
         return OK;
-    return problem_set(c->problem, ERR_NOT_FOUND, "there is no share with this token");
+    return problem_set(c->problem, ERR_NOT_FOUND, "no share has this token");
 }
 
 static enum error check_usable(struct context *c, const struct share *share)
@@ -237,8 +237,7 @@ static enum error check_left(struct context *c, const struct share *share)
     if (!share->has_max_redemptions || share->redemptions < share->max_redemptions)
         return OK;
     return problem_set(c->problem, ERR_SHARE_USED_UP,
-        "the share was redeemed %lld times, as often as it may be",
-        (long long)share->max_redemptions);
+        "the share was redeemed %lld times, its maximum", (long long)share->max_redemptions);
 }
 
 static enum error note(struct context *c, const struct share *share, const struct redemption *r)
@@ -316,7 +315,7 @@ static enum error check_not_removed(struct context *c, const struct share *share
     enum error e = participant_self(c, share->thread_id, &found, &p);
     if (e == OK && found && p.barred && !p.active)
         return problem_set(c->problem, ERR_FORBIDDEN,
-            "somebody removed %.*s from the thread: no share gives a copy of it",
+            "%.*s was removed from the thread: a share cannot give a copy of it",
             STR_ARG(c->principal));
     return e;
 }
@@ -353,8 +352,8 @@ enum error share_redeem(
     struct share share;
     if (str_is_none(c->principal))
         return problem_set(c->problem, ERR_CONFLICT,
-            "a share is redeemed for a principal, and this request acts for none: use a key that "
-            "has a principal, or send Cairn-Principal");
+            "redeeming a share requires a principal: use a key with a principal, or send "
+            "Cairn-Principal");
     enum error e = recognize(c, token, &share);
     if (e == OK)
         e = check_usable(c, &share);

@@ -36,8 +36,8 @@ static enum error list(struct context *c, const struct part *part, struct uuid s
     *out_count = n;
     return e == OK && n > THREAD_COPY_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
-                     "the thread has more than %d %s, the most that a copy can have",
-                     THREAD_COPY_MAX, part->name)
+                     "the thread has more than %d %s, the maximum for a copy", THREAD_COPY_MAX,
+                     part->name)
                : e;
 }
 
@@ -125,7 +125,7 @@ static enum error add_origin(struct context *c, struct str metadata, struct uuid
             out_metadata, &refused))
         return OK;
     return problem_set(c->problem, ERR_CONFLICT,
-        "the thread's metadata is so large that it has no room for where a copy comes from");
+        "the metadata of the thread is too large to add the origin of the copy");
 }
 
 enum error thread_copy(

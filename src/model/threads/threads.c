@@ -96,7 +96,8 @@ enum error thread_index_metadata(struct context *c, struct uuid thread_id, struc
     struct json_doc doc;
     struct json_error unused;
     if (!json_parse(c->arena, metadata, &doc, &unused))
-        return problem_set(c->problem, ERR_TOO_LARGE, "the request needs too much memory");
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     if (json_count(json_root(&doc)) > THREAD_METADATA_MEMBERS)
         return problem_fault(
             c->problem, STR("/metadata"), "must have at most %d members", THREAD_METADATA_MEMBERS);
@@ -141,10 +142,10 @@ static enum error key_taken(struct context *c, struct str key, bool has_owner, s
         return e;
     if (!may_see)
         return problem_set(
-            c->problem, ERR_CONFLICT, "another thread has the key \"%.*s\"", STR_ARG(key));
+            c->problem, ERR_CONFLICT, "another thread already has the key \"%.*s\"", STR_ARG(key));
     uuid_format(owner, id);
     c->problem->extension = arena_printf(c->arena, "{\"thread_id\":\"%.*s\"}", UUID_TEXT_LEN, id);
-    return problem_set(c->problem, ERR_CONFLICT, "the thread %.*s has the key \"%.*s\"",
+    return problem_set(c->problem, ERR_CONFLICT, "the thread %.*s already has the key \"%.*s\"",
         UUID_TEXT_LEN, id, STR_ARG(key));
 }
 
@@ -245,7 +246,7 @@ static enum error create(struct context *c, struct thread *thread, bool *out_is_
     int64_t changed = 0;
     thread_defaults(thread);
     if (thread->status != THREAD_ACTIVE)
-        return problem_fault(c->problem, STR("/status"), "a new thread is active");
+        return problem_fault(c->problem, STR("/status"), "must be active for a new thread");
     thread->id = uuid_v7();
     enum error e = insert_row(c, thread, &changed);
     *out_is_free = changed > 0;
@@ -321,7 +322,7 @@ enum error thread_get_by_key(struct context *c, struct str key, struct thread *o
     if (e == OK && found)
         e = participant_may_see(c, out_thread->id, &may_see);
     if (e == OK && !may_see)
-        return problem_set(c->problem, ERR_NOT_FOUND, "there is no thread with this key");
+        return problem_set(c->problem, ERR_NOT_FOUND, "no thread has this key");
     return e;
 }
 
@@ -346,8 +347,8 @@ enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_
         if (e != OK || found || *out_is_new)
             return e;
     }
-    return problem_set(
-        c->problem, ERR_UNAVAILABLE, "threads with this key come and go: send it again");
+    return problem_set(c->problem, ERR_UNAVAILABLE,
+        "threads with this key are being created and deleted: send the request again");
 }
 
 /* A pattern for LIKE … ESCAPE '!' that finds the text anywhere. */

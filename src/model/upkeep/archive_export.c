@@ -358,7 +358,7 @@ static enum error check_room(const struct archive_export *x, struct problem *pro
     if (content_spool_has_room(x->fd, bytes))
         return OK;
     return problem_set(problem, ERR_STORAGE_FULL,
-        "there is no room on the server's disk for the %llu bytes of the archive",
+        "the server's disk has no space for the %llu bytes of the archive",
         (unsigned long long)x->at);
 }
 

@@ -176,7 +176,7 @@ static enum error read_file(
             continue;
         if (n <= 0)
             return problem_set(problem, ERR_UNAVAILABLE, "the archive cannot be read: %s",
-                n < 0 ? strerror(errno) : "it is shorter than expected");
+                n < 0 ? strerror(errno) : "the archive is shorter than expected");
         place += n;
         at += (uint64_t)n;
         size -= (size_t)n;
@@ -188,7 +188,7 @@ enum error archive_write_file(int fd, uint64_t at, struct str bytes, struct prob
 {
     if (!content_spool_has_room(fd, bytes.len))
         return problem_set(
-            problem, ERR_STORAGE_FULL, "there is no room for the archive on the server's disk");
+            problem, ERR_STORAGE_FULL, "the server's disk has no space for the archive");
     while (bytes.len > 0) {
         ssize_t n = pwrite(fd, bytes.ptr, bytes.len, (off_t)at);
         if (n < 0 && errno == EINTR)

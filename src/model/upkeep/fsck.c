@@ -50,7 +50,7 @@ enum error fsck_step(struct fsck_walk *w, const char *stage, uint64_t done, uint
     progress_report(w->fsck->progress, stage, done, total);
     if (!progress_is_cancelled(w->fsck->progress))
         return OK;
-    return problem_set(w->c->problem, ERR_CANCELLED, "called off");
+    return problem_set(w->c->problem, ERR_CANCELLED, "the check was cancelled");
 }
 
 enum error fsck_pages(struct fsck_walk *w, const char *stage, uint64_t total, fsck_page *read_page,
@@ -85,8 +85,8 @@ static void fsck_scopes(struct fsck_walk *w, struct str object, struct json scop
     while (json_next(&it, NULL, &scope))
         if (json_type(scope) != JSON_STRING ||
             !fsck_is_known(json_string(w->page, scope), scope_names))
-            fsck_found(w->fsck, "key-scopes", object, "a scope is not known: %.*s",
-                STR_ARG(json_raw(scope)));
+            fsck_found(
+                w->fsck, "key-scopes", object, "unknown scope: %.*s", STR_ARG(json_raw(scope)));
 }
 
 static enum error read_keys(struct fsck_walk *w, size_t *out_rows, bool *out_more)
@@ -104,7 +104,7 @@ static enum error read_keys(struct fsck_walk *w, size_t *out_rows, bool *out_mor
         if (fsck_json(w, object, "scopes", row_text(&q), &scopes))
             fsck_scopes(w, object, scopes);
         if (row_bytes(&q).len != SHA256_LEN)
-            fsck_found(w->fsck, "key-secret", object, "the hash of its secret is no SHA-256");
+            fsck_found(w->fsck, "key-secret", object, "the hash of the secret is not a SHA-256");
     }
     *out_more = *out_rows == KEYS_A_PAGE;
     return query_end(&q);
@@ -120,10 +120,11 @@ static void read_answer(struct fsck_walk *w, struct query *q)
     struct str object =
         arena_printf(w->page, "idempotency key %.*s of %.*s", STR_ARG(key), STR_ARG(route));
     if (row_bytes(q).len != SHA256_LEN)
-        fsck_found(w->fsck, "answer", object, "the hash of its request is no SHA-256");
+        fsck_found(w->fsck, "answer", object, "the hash of the request is not a SHA-256");
     int64_t status = row_i64(q);
     if (status < 100 || status > 599)
-        fsck_found(w->fsck, "answer", object, "its status is %lld", (long long)status);
+        fsck_found(
+            w->fsck, "answer", object, "the status %lld is not an HTTP status", (long long)status);
     fsck_json(w, object, "headers", row_text(q), &headers);
     /* The copies outlive the page. */
     w->after_route = arena_str(w->c->arena, route);
@@ -179,7 +180,7 @@ static enum error read_audited(struct fsck_walk *w, size_t *out_rows, bool *out_
     *out_rows = (size_t)verdict.records;
     if (e == OK && !verdict.intact)
         fsck_found(w->fsck, "audit-chain", fsck_object(w, "tenant", w->after_tenant),
-            "record %lld is missing, or is not what was recorded", (long long)verdict.first_broken);
+            "record %lld is missing or was changed", (long long)verdict.first_broken);
     context_enter_system(w->c);
     return e;
 }
@@ -194,7 +195,7 @@ static enum error fsck_floor(struct fsck_walk *w)
     enum error e = context_number(&q, &rows);
     if (e == OK && rows != 1)
         fsck_found(w->fsck, "event-floor", STR("database"),
-            "event_floor must have one row, and has %lld", (long long)rows);
+            "event_floor must have one row, but has %lld", (long long)rows);
     return e;
 }
 

@@ -16,38 +16,38 @@ static const struct {
     bool is_slow;
 } RULES[] = {
     {"file-content", "file", &SQL_FSCK_FILE_VERSIONS, "the content of version",
-        " is not known, or has another size", false},
+        " is unknown or has another size", false},
     {"file-versions", "file", &SQL_FSCK_FILE_HEADS, "version",
-        ", which is the current one, is not there or is not the newest", false},
+        ", the current one, is missing or is not the newest", false},
     {"state-versions", "state", &SQL_FSCK_STATE_HEADS, "version",
-        " must be there unless the document was deleted", false},
+        " must exist unless the document was deleted", false},
     {"state-versions", "state", &SQL_FSCK_STATE_VERSIONS, "version", " is newer than the document",
         false},
-    {"message-seq", "message", &SQL_FSCK_MESSAGE_SEQS, "its place",
-        " is not in the log of its thread", false},
+    {"message-seq", "message", &SQL_FSCK_MESSAGE_SEQS, "the seq",
+        " is not in the log of the thread", false},
     {"message-versions", "message", &SQL_FSCK_MESSAGE_VERSIONS, "version",
-        " of before is not older than the message", false},
+        " in the history is not older than the message", false},
     {"message-sender", "message", &SQL_FSCK_MESSAGE_SENDERS, "the sender of message",
-        " never took part in the thread", false},
+        " was never a participant of the thread", false},
     {"participant", "participant", &SQL_FSCK_PARTICIPANTS,
-        "its role or permission is not known (version", ")", false},
-    {"share-redemptions", "share", &SQL_FSCK_SHARE_COUNTS, "it counts",
-        " redemptions, and has another number of them", false},
+        "the role or permission is unknown (version", ")", false},
+    {"share-redemptions", "share", &SQL_FSCK_SHARE_COUNTS, "the object counts",
+        " redemptions, but has another number", false},
     {"share", "share", &SQL_FSCK_SHARES,
-        "its kind or permission is not known, or the hash of its token is no SHA-256 (version", ")",
-        false},
+        "the kind or permission is unknown, or the hash of the token is not a SHA-256 (version",
+        ")", false},
     {"storage", "agent", &SQL_FSCK_STORAGE,
-        "a key of its storage must have one value, of the size that it says (version", ")", false},
+        "a key of the storage must have one value of the recorded size (version", ")", false},
     {"store", "tenant", &SQL_FSCK_STORE,
-        "an item of its store must have a namespace, and the size that it says (version", ")",
-        true},
+        "an item of the store must have a namespace and the recorded size (version", ")", true},
     {"store", "tenant", &SQL_FSCK_STORE_VECTORS,
-        "a vector of its store must have as many numbers as it says (", ")", false},
-    {"step-numbers", "run", &SQL_FSCK_STEP_NUMBERS, "it counts",
-        " steps, and does not have those from 1 to that", false},
-    {"step-messages", "run", &SQL_FSCK_STEP_MESSAGES, "the messages of step", " are not there",
+        "a vector of the store must have the recorded number of elements (", ")", false},
+    {"step-numbers", "run", &SQL_FSCK_STEP_NUMBERS, "the object counts",
+        " steps, but does not have all of them", false},
+    {"step-messages", "run", &SQL_FSCK_STEP_MESSAGES, "the messages of step", " are missing",
         false},
-    {"json", "object", &SQL_FSCK_DOCUMENTS, "a document of it is not valid JSON (", ")", true},
+    {"json", "object", &SQL_FSCK_DOCUMENTS, "a document of the object is not valid JSON (", ")",
+        true},
 };
 
 static enum error fsck_rule(struct fsck_walk *w, size_t rule)
@@ -73,7 +73,7 @@ enum error fsck_relations(struct fsck_walk *w)
     for (size_t i = 0; e == OK && i < COUNT_OF(RULES); i++) {
         if (RULES[i].is_slow && w->fsck->quick)
             continue;
-        e = fsck_step(w, "checking what belongs together", i, COUNT_OF(RULES));
+        e = fsck_step(w, "checking the relations between rows", i, COUNT_OF(RULES));
         if (e == OK)
             e = fsck_rule(w, i);
     }
@@ -92,7 +92,7 @@ static bool read_blob(struct fsck_walk *w, struct query *q, struct content_name 
     int64_t size = row_i64(q);
     if (sha256.len != SHA256_LEN || size < 0) {
         fsck_found(w->fsck, "content", fsck_object(w, "content", out->id),
-            "its hash is no SHA-256, or its size is below 0");
+            "the hash is not a SHA-256, or the size is negative");
         return false;
     }
     memcpy(out->sha256.bytes, sha256.ptr, SHA256_LEN);

@@ -55,13 +55,14 @@ static void fsck_lease(struct fsck_walk *w, const struct checked_run *r)
     bool has_worker = !str_is_none(run->worker);
     if (run->has_lease != has_worker || run->has_lease != run->has_lease_ms)
         fsck_found(w->fsck, "run-lease", r->object,
-            "a lease needs a worker, an end and a length, or none of them");
+            "a lease must have a worker, an end and a length, or none of them");
     else if (run->has_lease != needs_lease)
-        fsck_found(w->fsck, "run-lease", r->object, "it is %.*s by %.*s and has %s lease",
-            STR_ARG(r->status), STR_ARG(r->dispatch), run->has_lease ? "a" : "no");
+        fsck_found(w->fsck, "run-lease", r->object,
+            "the run is %.*s with dispatch %.*s and has %s lease", STR_ARG(r->status),
+            STR_ARG(r->dispatch), run->has_lease ? "a" : "no");
     if (r->finds_thread && run->fence > r->thread_last_seq)
         fsck_found(w->fsck, "run-fence", r->object,
-            "its fencing token %lld is greater than the last seq of its thread, %lld",
+            "the fencing token %lld is greater than the last seq of the thread, %lld",
             (long long)run->fence, (long long)r->thread_last_seq);
 }
 
@@ -69,12 +70,12 @@ static void fsck_family(struct fsck_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
     if (!r->finds_thread)
-        fsck_found(w->fsck, "run-thread", r->object, "its thread is not there");
+        fsck_found(w->fsck, "run-thread", r->object, "the thread does not exist");
     if (run->has_parent_run_id && !r->finds_parent)
-        fsck_found(w->fsck, "run-parent", r->object, "its parent is not in its thread");
+        fsck_found(w->fsck, "run-parent", r->object, "the parent is not in the same thread");
     int64_t depth = run->has_parent_run_id ? r->parent_depth + 1 : 0;
     if (run->has_parent_run_id == r->finds_parent && run->depth != depth)
-        fsck_found(w->fsck, "run-parent", r->object, "its depth is %lld and must be %lld",
+        fsck_found(w->fsck, "run-parent", r->object, "the depth is %lld, but must be %lld",
             (long long)run->depth, (long long)depth);
 }
 
@@ -82,19 +83,19 @@ static void fsck_status(struct fsck_walk *w, const struct checked_run *r)
 {
     const struct run *run = &r->run;
     if (run->status == RUN_STATUS_NONE) {
-        fsck_found(w->fsck, "run-status", r->object, "the status \"%.*s\" is not known",
-            STR_ARG(r->status));
+        fsck_found(
+            w->fsck, "run-status", r->object, "the status \"%.*s\" is unknown", STR_ARG(r->status));
         return;
     }
     if (run->dispatch == RUN_DISPATCH_NONE)
-        fsck_found(w->fsck, "run-dispatch", r->object, "the dispatch \"%.*s\" is not known",
+        fsck_found(w->fsck, "run-dispatch", r->object, "the dispatch \"%.*s\" is unknown",
             STR_ARG(r->dispatch));
     if (!str_is_none(r->paused_from) &&
         (run->status != RUN_PAUSED || run->paused_from == RUN_STATUS_NONE))
-        fsck_found(w->fsck, "run-status", r->object, "it is %.*s, paused from \"%.*s\"",
+        fsck_found(w->fsck, "run-status", r->object, "the run is %.*s, paused from \"%.*s\"",
             STR_ARG(r->status), STR_ARG(r->paused_from));
     if (run->has_finished_at != run_is_finished(run))
-        fsck_found(w->fsck, "run-finished", r->object, "it is %.*s and has %s finished_at",
+        fsck_found(w->fsck, "run-finished", r->object, "the run is %.*s and has %s finished_at",
             STR_ARG(r->status), run->has_finished_at ? "a" : "no");
 }
 
@@ -107,7 +108,7 @@ static enum error fsck_documents(struct fsck_walk *w, const struct checked_run *
     query_uuid(&q, tenant_id, r->tenant_id);
     query_uuid(&q, run_id, r->run.id);
     if (!query_next(&q))
-        fsck_found(w->fsck, "run-documents", r->object, "its documents are not there");
+        fsck_found(w->fsck, "run-documents", r->object, "the documents are missing");
     else
         for (size_t i = 0; i < COUNT_OF(names); i++)
             fsck_json(w, r->object, names[i], row_text(&q), &unused);

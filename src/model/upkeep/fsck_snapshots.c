@@ -31,7 +31,7 @@ static enum error fsck_references(struct fsck_walk *w, const struct seen_snapsho
     size_t at = 0;
     bool same = true;
     if (!manifest_read_names(w->page, s->manifest, &named)) {
-        fsck_found(w->fsck, "snapshot", object, "its manifest cannot be read");
+        fsck_found(w->fsck, "snapshot", object, "the manifest is malformed");
         return OK;
     }
     if (named.n > 0)
@@ -48,7 +48,8 @@ static enum error fsck_references(struct fsck_walk *w, const struct seen_snapsho
     }
     enum error e = query_end(&q);
     if (e == OK && (!same || at < named.n))
-        fsck_found(w->fsck, "snapshot", object, "it refers to other items than it names");
+        fsck_found(
+            w->fsck, "snapshot", object, "the references differ from the items in the manifest");
     return e;
 }
 
@@ -62,7 +63,7 @@ static enum error fsck_document(struct fsck_walk *w, const struct seen_snapshot 
     if (e != ERR_DAMAGED)
         return e;
     fsck_found(w->fsck, "snapshot", fsck_object(w, "snapshot", s->id),
-        "its manifest, or one that it builds on, is not what was stored");
+        "the manifest, or the manifest of a base, differs from what was stored");
     return OK;
 }
 
@@ -126,7 +127,7 @@ static void fsck_item(
         return;
     fsck_found(w->fsck, "item",
         arena_printf(w->page, "item %.*s", STR_ARG(hex_encode(w->page, item->sha256))),
-        "it, or the dictionary that it is packed with, is not what was stored");
+        "the item, or its dictionary, differs from what was stored");
 }
 
 enum error fsck_read_items(struct fsck_walk *w, size_t *out_rows, bool *out_more)

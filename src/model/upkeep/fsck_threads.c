@@ -31,7 +31,8 @@ static void report_gap(
     struct fsck_walk *w, const struct checked_thread *t, int64_t missing, int64_t found)
 {
     fsck_found(w->fsck, "events-gapless", t->object,
-        "event %lld is not there, while %lld were pruned and the last is %lld; %lld comes next",
+        "event %lld is missing, while %lld were pruned and the last is %lld; the next event is "
+        "%lld",
         (long long)missing, (long long)t->pruned_seq, (long long)t->last_seq, (long long)found);
 }
 
@@ -78,13 +79,13 @@ static void fsck_event(
     at->has_gap = at->has_gap || seq != at->seq + 1;
     if (id <= at->id)
         fsck_found(w->fsck, "event-order", object,
-            "its id %lld is not greater than that of the one before, %lld", (long long)id,
+            "the id %lld is not greater than the previous id, %lld", (long long)id,
             (long long)at->id);
     if (str_is_none(kind) || kind.len == 0)
-        fsck_found(w->fsck, "event-kind", object, "it has no kind");
+        fsck_found(w->fsck, "event-kind", object, "the event has no kind");
     fsck_json(w, object, "payload", row_text(q), &payload);
     if (!row_bool(q))
-        fsck_found(w->fsck, "event-run", object, "its run is not there");
+        fsck_found(w->fsck, "event-run", object, "the run does not exist");
     at->seq = seq;
     at->id = id;
 }
@@ -115,14 +116,13 @@ static enum error walk_events(struct fsck_walk *w, const struct checked_thread *
         e = read_events(w, t, &at, &rows);
         arena_rewind(w->page, mark);
         if (e == OK && progress_is_cancelled(w->fsck->progress))
-            e = problem_set(w->c->problem, ERR_CANCELLED, "called off");
+            e = problem_set(w->c->problem, ERR_CANCELLED, "the check was cancelled");
     }
     if (e == OK && !at.has_gap && at.seq < t->last_seq)
         report_gap(w, t, at.seq + 1, 0);
     if (e == OK && at.seq > t->last_seq)
-        fsck_found(w->fsck, "thread-last-seq", t->object,
-            "last_seq is %lld, but there is an event %lld", (long long)t->last_seq,
-            (long long)at.seq);
+        fsck_found(w->fsck, "thread-last-seq", t->object, "last_seq is %lld, but event %lld exists",
+            (long long)t->last_seq, (long long)at.seq);
     return e;
 }
 
@@ -136,7 +136,7 @@ static enum error fsck_documents(struct fsck_walk *w, const struct checked_threa
     fsck_begin(w, &q, &SQL_FSCK_THREAD_DOCUMENTS);
     of_thread(&q, t);
     if (!query_next(&q))
-        fsck_found(w->fsck, "thread-documents", t->object, "its documents are not there");
+        fsck_found(w->fsck, "thread-documents", t->object, "the documents are missing");
     else
         for (size_t i = 0; i < COUNT_OF(names); i++)
             fsck_json(w, t->object, names[i], row_text(&q), &unused);
@@ -167,11 +167,11 @@ static void compare_metadata(struct fsck_walk *w, const struct checked_thread *t
     for (; thread_metadata_next(w->page, &members, &key, &value); n_members++)
         if (!has_member(rows, n_rows, key, value))
             fsck_found(w->fsck, "thread-metadata", t->object,
-                "the member \"%.*s\" of its metadata is not in the index of the filter",
+                "the member \"%.*s\" of the metadata is not in the index of metadata filters",
                 STR_ARG(key));
     if (n_rows > n_members)
         fsck_found(w->fsck, "thread-metadata", t->object,
-            "the index of the filter has %zu members, its metadata %zu", n_rows, n_members);
+            "the index of metadata filters has %zu members, the metadata %zu", n_rows, n_members);
 }
 
 static enum error fsck_metadata(struct fsck_walk *w, const struct checked_thread *t)
@@ -192,7 +192,7 @@ static enum error fsck_metadata(struct fsck_walk *w, const struct checked_thread
     if (e != OK || !fsck_json(w, t->object, "metadata", t->metadata, &metadata))
         return e;
     if (json_type(metadata) != JSON_OBJECT)
-        fsck_found(w->fsck, "thread-metadata", t->object, "its metadata is not an object");
+        fsck_found(w->fsck, "thread-metadata", t->object, "the metadata is not an object");
     else
         compare_metadata(w, t, metadata, rows, n);
     return OK;
@@ -222,13 +222,13 @@ static void fsck_head(struct fsck_walk *w, const struct checked_thread *t)
 {
     struct json unused;
     if (!fsck_is_known(t->status, thread_statuses))
-        fsck_found(w->fsck, "thread-status", t->object, "the status \"%.*s\" is not known",
+        fsck_found(w->fsck, "thread-status", t->object, "the status \"%.*s\" is unknown",
             STR_ARG(t->status));
     if (!fsck_is_known(t->run_policy, thread_run_policies))
-        fsck_found(w->fsck, "thread-run-policy", t->object, "the policy \"%.*s\" is not known",
+        fsck_found(w->fsck, "thread-run-policy", t->object, "the run policy \"%.*s\" is unknown",
             STR_ARG(t->run_policy));
     if (t->has_recent_run && !t->finds_recent_run)
-        fsck_found(w->fsck, "thread-recent-run", t->object, "its most recent run is not there");
+        fsck_found(w->fsck, "thread-recent-run", t->object, "the most recent run does not exist");
     if (t->pruned_seq > t->last_seq)
         fsck_found(w->fsck, "thread-last-seq", t->object,
             "%lld events were pruned, but the last is %lld", (long long)t->pruned_seq,

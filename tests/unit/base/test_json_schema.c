@@ -61,15 +61,15 @@ TEST(a_fault_names_the_place_and_the_rule_of_the_value)
         {"{\"pattern\":\"^a+$\"}", "\"ab\"", " must match the pattern ^a+$\n"},
         {"{\"format\":\"uuid\"}", "\"ab\"", " must be a UUID\n"},
         {"{\"uniqueItems\":true}", "[1,{\"a\":1,\"b\":2},{\"b\":2.0,\"a\":1}]",
-            " must have items that all differ: items 1 and 2 are equal\n"},
+            " must have distinct items: items 1 and 2 are equal\n"},
         {"{\"contains\":{\"type\":\"null\"}}", "[1]",
-            " must have at least 1 item that fit contains, not 0\n"},
+            " must have at least 1 item matching contains, not 0\n"},
         {"{\"required\":[\"a\"]}", "{}", " must have the property \"a\"\n"},
         {"{\"dependentRequired\":{\"a\":[\"b\"]}}", "{\"a\":1}",
-            " must have the property \"b\", as it has \"a\"\n"},
+            " must have the property \"b\", which \"a\" requires\n"},
         {"{\"maxProperties\":1}", "{\"a\":1,\"b\":1}", " must have at most 1 properties\n"},
         {"false", "1", " is not allowed\n"},
-        {"{\"not\":{}}", "1", " must not fit the schema of not\n"},
+        {"{\"not\":{}}", "1", " must not match the schema of not\n"},
         {"{\"if\":{\"type\":\"string\"},\"then\":{\"minLength\":1},\"else\":{\"minimum\":1}}", "0",
             " must be at least 1\n"},
     };
@@ -84,11 +84,11 @@ TEST(all_faults_of_a_value_are_told_each_at_its_pointer)
             "/a~1b/1 must be a string, not number\n/a~1b/2 must be a string, not number\n"
             "/n must be null, not number\n"},
         {"{\"properties\":{\"a\":{}},\"additionalProperties\":false}", "{\"a\":1,\"b\":1}",
-            "/b is not a property that the schema knows\n"},
+            "/b is not a property of the schema\n"},
         {"{\"allOf\":[{\"properties\":{\"a\":{}}}],\"unevaluatedProperties\":false}",
-            "{\"a\":1,\"b\":1}", "/b is not a property that the schema knows\n"},
+            "{\"a\":1,\"b\":1}", "/b is not a property of the schema\n"},
         {"{\"prefixItems\":[{}],\"unevaluatedItems\":false}", "[1,2]",
-            "/1 is not an item that the schema knows\n"},
+            "/1 is not an item of the schema\n"},
         {"{\"propertyNames\":{\"maxLength\":1}}", "{\"ab\":1}",
             "/ab its name must have at most 1 character\n"},
     };
@@ -101,9 +101,9 @@ TEST(a_choice_that_only_one_schema_can_be_meant_in_is_explained_by_it)
         {"{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"object\",\"required\":[\"a\"]}]}", "{}",
             " must have the property \"a\"\n"},
         {"{\"anyOf\":[{\"type\":\"null\"},{\"type\":\"object\"}]}", "1",
-            " must fit at least one of the 2 schemas of anyOf\n"},
+            " must match at least one of the 2 schemas of anyOf\n"},
         {"{\"oneOf\":[{\"minimum\":1},{\"minimum\":2}]}", "3",
-            " must fit exactly one of the 2 schemas of oneOf, not 2\n"},
+            " must match exactly one of the 2 schemas of oneOf, not 2\n"},
     };
     EXPECT_JUDGEMENTS(list);
 }
@@ -114,16 +114,16 @@ TEST(what_a_schema_must_not_say_is_refused_at_its_place)
         {"1", "1", "schema must be a schema: an object, true or false\n"},
         {"{\"properties\":{\"a\":{\"type\":\"text\"}}}", "1",
             "schema/properties/a/type must be one of null, boolean, integer, number, string, array "
-            "and object, or an array of some of them that all differ\n"},
+            "and object, or an array of distinct names of types\n"},
         {"{\"minLenght\":1}", "1",
             "schema/minLenght is not a keyword of JSON Schema 2020-12 that Cairn supports\n"},
         {"{\"definitions\":{}}", "1",
-            "schema/definitions is of an older draft: JSON Schema 2020-12 has $defs\n"},
+            "schema/definitions belongs to an older draft: use $defs of JSON Schema 2020-12\n"},
         {"{\"minLength\":-1,\"maxItems\":1.5,\"minItems\":2.0}", "1",
             "schema/minLength must be an integer of at least 0\n"
             "schema/maxItems must be an integer of at least 0\n"},
         {"{\"required\":[\"a\",\"a\"]}", "1",
-            "schema/required must be an array of strings that all differ\n"},
+            "schema/required must be an array of distinct strings\n"},
         {"{\"format\":\"colour\"}", "1",
             "schema/format must be a format of JSON Schema 2020-12, such as date-time, email or "
             "uuid\n"},
@@ -131,7 +131,7 @@ TEST(what_a_schema_must_not_say_is_refused_at_its_place)
         {"{\"multipleOf\":1234567890123456789}", "1",
             "schema/multipleOf must have at most 18 significant digits\n"},
         {"{\"patternProperties\":{\"(\":true}}", "1",
-            "schema/patternProperties/( must be a regular expression of ECMA-262 that Cairn "
+            "schema/patternProperties/( must be an ECMA-262 regular expression that Cairn "
             "supports: a group must end in ) (byte 1)\n"},
         {"{\"$schema\":\"http://json-schema.org/draft-07/schema#\"}", "1",
             "schema/$schema must be https://json-schema.org/draft/2020-12/schema\n"},
@@ -151,13 +151,14 @@ TEST(references_lead_to_places_in_the_same_schema_alone)
          "\"$ref\":\"http://h/c\"}",
             "1", " must be null, not number\n"},
         {"{\"properties\":{\"a\":{\"$ref\":\"#\"}},\"additionalProperties\":false}",
-            "{\"a\":{\"a\":{\"b\":1}}}", "/a/a/b is not a property that the schema knows\n"},
+            "{\"a\":{\"a\":{\"b\":1}}}", "/a/a/b is not a property of the schema\n"},
         {"{\"$ref\":\"http://h/x\"}", "1",
-            "schema/$ref must lead to a place in this schema: another document is never fetched\n"},
-        {"{\"$ref\":\"#/$defs/a\"}", "1", "schema/$ref must lead to a schema\n"},
+            "schema/$ref must refer to a part of this schema: Cairn never fetches another "
+            "document\n"},
+        {"{\"$ref\":\"#/$defs/a\"}", "1", "schema/$ref must refer to a schema\n"},
         {"{\"const\":{\"a\":{}},\"$ref\":\"#/const/a\"}", "1",
-            "schema/$ref must lead to a schema\n"},
-        {"{\"$ref\":\"#a\"}", "1", "schema/$ref must name an anchor that is there\n"},
+            "schema/$ref must refer to a schema\n"},
+        {"{\"$ref\":\"#a\"}", "1", "schema/$ref must name an anchor of this schema\n"},
         {"{\"$ref\":\"a b\"}", "1", "schema/$ref must be a URI reference\n"},
         {"{\"$defs\":{\"a\":{\"$anchor\":\"x\"},\"b\":{\"$anchor\":\"x\"}}}", "1",
             "schema/$defs/a/$anchor must differ from the other anchors under the same $id\n"},
@@ -169,9 +170,11 @@ TEST(a_schema_that_applies_itself_to_the_same_value_is_refused)
 {
     static const struct judgement list[] = {
         {"{\"$ref\":\"#\"}", "1",
-            "schema/$ref must not lead back here for the same value without end\n"},
+            "schema/$ref must not refer back to this schema for the same value in an infinite "
+            "loop\n"},
         {"{\"allOf\":[{\"$ref\":\"#/$defs/a\"}],\"$defs\":{\"a\":{\"not\":{\"$ref\":\"#\"}}}}", "1",
-            "schema/$defs/a/not/$ref must not lead back here for the same value without end\n"},
+            "schema/$defs/a/not/$ref must not refer back to this schema for the same value in an "
+            "infinite loop\n"},
     };
     EXPECT_JUDGEMENTS(list);
 }
@@ -182,7 +185,7 @@ TEST(dynamic_references_without_end_are_refused_when_they_are_met)
     arena_init(&a, TEST_ARENA_BYTES);
     struct str faults = judged(
         &a, STR("{\"$dynamicAnchor\":\"x\",\"allOf\":[{\"$dynamicRef\":\"#x\"}]}"), STR("1"));
-    EXPECT_STR(faults, STR(" must not lead through more than 512 schemas within each other\n"));
+    EXPECT_STR(faults, STR(" must not pass through more than 512 nested schemas\n"));
 }
 
 /* $defs a0 … an, each of which applies the next twice. */
@@ -202,7 +205,7 @@ TEST(a_check_that_would_take_exponential_time_is_refused)
     arena_init(&a, TEST_ARENA_BYTES);
     EXPECT_STR(judged(&a, doubling(&a, 10), STR("null")), STR(""));
     EXPECT_STR(judged(&a, doubling(&a, 100), STR("null")),
-        STR(" must take at most 500000 steps to check against its schema\n"));
+        STR(" must be validated within 500000 steps\n"));
 }
 
 TEST(an_ordinary_document_of_a_mebibyte_is_far_from_the_limit)
@@ -231,11 +234,11 @@ TEST(a_schema_has_a_bounded_number_of_subschemas_and_states)
     struct str many = repeated(&a, STR("{},"), JSON_SCHEMA_MAX_SUBSCHEMAS);
     struct str schema = arena_printf(&a, "{\"allOf\":[%.*s{}]}", STR_ARG(many));
     EXPECT_STR(judged(&a, schema, STR("1")),
-        STR("schema/allOf/19999 a schema must have at most 20000 subschemas\n"));
+        STR("schema/allOf/19999 exceeds the limit of 20000 subschemas in a schema\n"));
     many = repeated(&a, STR("{\"pattern\":\"a{1000}\"},"), 60);
     schema = arena_printf(&a, "{\"allOf\":[%.*s{}]}", STR_ARG(many));
     EXPECT(contains(judged(&a, schema, STR("1")),
-        "/pattern the patterns of a schema must have at most 40000 states together\n"));
+        "/pattern must keep the patterns of the schema within 40000 states in total\n"));
 }
 
 TEST(faults_are_bounded_in_number_and_the_rest_is_counted)

@@ -280,7 +280,7 @@ TEST(a_row_of_three_names_is_a_whole_command)
     arena_init(&arena, SIZE_MAX);
     const struct command *c = command_complete(&arena, &row);
     EXPECT_STR(str_of(c->arguments), STR("RUN"));
-    EXPECT_STR(str_of(c->summary), STR("move a run to another phase, and its status with it"));
+    EXPECT_STR(str_of(c->summary), STR("move a run to another phase and update its status"));
     EXPECT(option_of(c, "to")->required);
     EXPECT(enum_parse(option_of(c, "to")->choices, STR("planning")) != 0);
     EXPECT_EQ(option_of(c, "detail")->kind, OPTION_JSON);

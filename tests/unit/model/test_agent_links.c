@@ -102,12 +102,12 @@ TEST(a_link_that_would_close_a_cycle_is_refused_with_the_way_round)
     fixture_begin(&f);
     struct uuid a = make(&f, "team", "a"), b = make(&f, "team", "b"), c = make(&f, "team", "c");
     EXPECT_EQ(put(&f, a, a), ERR_INVALID);
-    EXPECT_STR(fault(&f), STR("would close a cycle: \"a\" > \"a\""));
+    EXPECT_STR(fault(&f), STR("must not create a cycle: \"a\" > \"a\""));
     EXPECT_EQ(put(&f, a, b), OK);
     EXPECT_EQ(put(&f, b, c), OK);
     EXPECT_EQ(put(&f, a, c), OK); /* no cycle: two ways to one child */
     EXPECT_EQ(put(&f, c, a), ERR_INVALID);
-    EXPECT_PART(fault(&f), "would close a cycle: \"c\" > \"a\" > ");
+    EXPECT_PART(fault(&f), "must not create a cycle: \"c\" > \"a\" > ");
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agent_links"), 3);
     fixture_end(&f);
 }
@@ -122,7 +122,7 @@ TEST(no_way_along_the_links_is_longer_than_16)
     for (size_t i = 0; i < AGENT_LINK_DEPTH_MAX; i++)
         EXPECT_EQ(put(&f, chain[i], chain[i + 1]), OK);
     EXPECT_EQ(put(&f, chain[AGENT_LINK_DEPTH_MAX], chain[AGENT_LINK_DEPTH_MAX + 1]), ERR_INVALID);
-    EXPECT_PART(fault(&f), "would make a way of 17 links: 16 is the most");
+    EXPECT_PART(fault(&f), "would create a chain of 17 links; the limit is 16");
     EXPECT_EQ(put(&f, chain[AGENT_LINK_DEPTH_MAX + 1], chain[0]), ERR_INVALID);
     EXPECT_EQ(put(&f, chain[AGENT_LINK_DEPTH_MAX + 1], chain[1]), OK);
     fixture_end(&f);

@@ -149,7 +149,7 @@ TEST(rollback_goes_back_step_by_step_to_what_was_active_before)
         EXPECT_STR(agent.version, str_of(back[i]));
     }
     EXPECT_EQ(agent_version_rollback(begin(&f), id, &agent), ERR_CONFLICT);
-    EXPECT_PART(told(&f), "no version was active before 1.0.0");
+    EXPECT_PART(told(&f), "version 1.0.0 is the first active version");
     abandon(&f);
     EXPECT_STR(sql_text(&f, "SELECT action FROM audit_log ORDER BY seq DESC LIMIT 1"),
         STR("agent.rolled_back"));
@@ -183,7 +183,7 @@ TEST(a_version_that_a_run_uses_never_changes)
     abandon(&f);
     before = version_of(&f, id, "1.0.0");
     EXPECT_EQ(agent_version_update(begin(&f), &before, &prompt, STR_NONE, &after), ERR_CONFLICT);
-    EXPECT_PART(told(&f), "runs use the version 1.0.0");
+    EXPECT_PART(told(&f), "version 1.0.0 is used by runs");
     abandon(&f);
     fixture_end(&f);
 }

@@ -34,7 +34,7 @@ TEST(a_name_is_given_once_in_a_tenant_and_again_in_another)
     make(&f, STR("planner"));
     struct agent writer = make(&f, STR("writer")), again = {.name = STR("planner")}, after = writer;
     EXPECT_EQ(agent_create(begin(&f), &again), ERR_CONFLICT);
-    EXPECT_STR(told(&f), STR("an agent with the name \"planner\" exists"));
+    EXPECT_STR(told(&f), STR("an agent with the name \"planner\" already exists"));
     abandon(&f);
     after.name = STR("planner");
     EXPECT_EQ(agent_update(begin(&f), &writer, &after), ERR_CONFLICT);

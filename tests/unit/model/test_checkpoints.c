@@ -92,7 +92,7 @@ TEST(the_same_checkpoint_once_more_is_harmless_and_another_under_its_id_is_refus
     EXPECT_EQ(k.sequence_num, first.sequence_num);
     EXPECT_EQ(last_event(&f, thread).seq, 3);
     EXPECT_EQ(try_put(&f, thread, "", 1, "{\"a\":3}", &k), ERR_CONFLICT);
-    EXPECT_PART(told(&f), "another checkpoint");
+    EXPECT_PART(told(&f), "a different checkpoint");
     EXPECT_STR(get(&f, thread, "", 1).channel_values, STR("{\"a\":1,\"b\":[1,2]}"));
     struct checkpoint_put over = {.has_id = true, .may_replace = true, .values = STR("{\"a\":3}")};
     k = (struct checkpoint){.thread_id = thread, .ns = STR(""), .id = id_of(1)};

@@ -49,7 +49,7 @@ TEST(what_is_missing_is_named_with_its_id)
     fixture_begin(&f);
     struct context *c = begin_reading(&f);
     EXPECT_EQ(context_not_found(c, "thread", DEFAULT_TENANT_ID), ERR_NOT_FOUND);
-    EXPECT_STR(told(&f), STR("there is no thread 018f0000-0000-7000-8000-000000000001"));
+    EXPECT_STR(told(&f), STR("the thread 018f0000-0000-7000-8000-000000000001 does not exist"));
     commit(&f);
     fixture_end(&f);
 }

@@ -49,7 +49,7 @@ TEST(the_namespaces_in_which_cairn_speaks_are_refused_to_applications)
     struct context *c = begin_reading(&f);
     for (size_t i = 0; i < COUNT_OF(reserved); i++) {
         EXPECT_EQ(event_check_kind(c, str_of(reserved[i]), STR("/kind")), ERR_INVALID);
-        EXPECT_PART(told(&f), "are Cairn's own");
+        EXPECT_PART(told(&f), "is reserved by Cairn");
     }
     commit(&f);
     fixture_end(&f);
@@ -278,7 +278,7 @@ TEST(nothing_can_be_appended_to_a_thread_that_is_gone)
     EXPECT_EQ(thread_delete(begin(&f), id), OK);
     commit(&f);
     EXPECT_EQ(append_one(begin(&f), id), ERR_NOT_FOUND);
-    EXPECT_PART(told(&f), "there is no thread");
+    EXPECT_PART(told(&f), "does not exist");
     abandon(&f);
     EXPECT_EQ(append_one(begin(&f), UUID_NIL), ERR_NOT_FOUND);
     abandon(&f);

@@ -167,7 +167,7 @@ TEST(one_request_writes_to_an_upload_at_a_time)
     EXPECT_STR(f.problem.extension, STR("{\"offset_bytes\":0}"));
     EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, u.id, 0, first)), OK);
     EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, u.id, 0, second)), ERR_CONFLICT);
-    EXPECT_PART(f.problem.detail, "another request writes to the upload");
+    EXPECT_PART(f.problem.detail, "another request is writing to the upload");
     EXPECT_EQ(leave(&f, file_upload_renew(begin(&f), u.id, first)), OK);
     struct context *c = begin(&f);
     c->lease_now_us += (int64_t)FILE_UPLOAD_LEASE_S * 1000000 + 1000000;
@@ -182,7 +182,7 @@ TEST(one_request_writes_to_an_upload_at_a_time)
     EXPECT_EQ(leave(&f, file_upload_release(begin(&f), u.id, first)), OK);
     EXPECT_EQ(advance(&f, &u, 4, "four"), OK);
     EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, u.id, 4, first)), ERR_CONFLICT);
-    EXPECT_PART(f.problem.detail, "all bytes have come");
+    EXPECT_PART(f.problem.detail, "all bytes have been received");
     EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, uuid_v7(), 0, first)), ERR_NOT_FOUND);
     fixture_end(&f);
 }

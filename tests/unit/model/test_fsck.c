@@ -93,7 +93,7 @@ static void expect_broken(const char *sql, const char *rule, const char *object,
 TEST(a_missing_event_is_found_where_it_is_missing)
 {
     expect_broken(
-        "DELETE FROM events WHERE seq = 57", "events-gapless", "thread ", "event 57 is not there");
+        "DELETE FROM events WHERE seq = 57", "events-gapless", "thread ", "event 57 is missing");
 }
 
 TEST(a_missing_event_is_found_by_a_quick_look_too)
@@ -112,73 +112,74 @@ TEST(a_missing_event_is_found_by_a_quick_look_too)
 TEST(events_whose_ids_do_not_rise_are_found)
 {
     expect_broken("UPDATE events SET id = (SELECT max(id) FROM events) + 1 WHERE seq = 60",
-        "event-order", "event 61 of thread ", "is not greater than that of the one before");
+        "event-order", "event 61 of thread ", "is not greater than the previous id");
 }
 
 TEST(a_status_that_nobody_knows_is_found)
 {
     expect_broken("UPDATE threads SET status = 'odd' WHERE pruned_seq = 20", "thread-status",
-        "thread ", "the status \"odd\" is not known");
+        "thread ", "the status \"odd\" is unknown");
     expect_broken("UPDATE runs SET status = 'odd' WHERE status = 'cancelled'", "run-status", "run ",
-        "the status \"odd\" is not known");
+        "the status \"odd\" is unknown");
     expect_broken("UPDATE threads SET run_policy = 'odd' WHERE pruned_seq = 20",
-        "thread-run-policy", "thread ", "the policy \"odd\" is not known");
+        "thread-run-policy", "thread ", "the run policy \"odd\" is unknown");
     expect_broken("UPDATE runs SET dispatch = 'odd' WHERE status = 'paused'", "run-dispatch",
-        "run ", "the dispatch \"odd\" is not known");
+        "run ", "the dispatch \"odd\" is unknown");
 }
 
 TEST(a_lease_without_a_worker_or_a_running_run_is_found)
 {
     expect_broken("UPDATE runs SET worker = NULL WHERE worker IS NOT NULL", "run-lease", "run ",
-        "a lease needs a worker, an end and a length");
+        "a lease must have a worker, an end and a length");
     expect_broken("UPDATE runs SET worker = NULL, lease_ms = NULL, lease_expires_at = NULL "
                   "WHERE worker IS NOT NULL",
-        "run-lease", "run ", "it is running by queue and has no lease");
+        "run-lease", "run ", "the run is running with dispatch queue and has no lease");
     expect_broken("UPDATE runs SET worker = 'w', lease_ms = 1, lease_expires_at = 1 "
                   "WHERE status = 'paused'",
-        "run-lease", "run ", "it is paused by direct and has a lease");
+        "run-lease", "run ", "the run is paused with dispatch direct and has a lease");
     expect_broken("UPDATE runs SET fence = 100000 WHERE worker IS NOT NULL", "run-fence", "run ",
-        "its fencing token 100000 is greater than the last seq");
+        "the fencing token 100000 is greater than the last seq");
 }
 
 TEST(a_run_that_is_finished_and_is_not_is_found)
 {
     expect_broken("UPDATE runs SET finished_at = NULL WHERE status = 'cancelled'", "run-finished",
-        "run ", "it is cancelled and has no finished_at");
+        "run ", "the run is cancelled and has no finished_at");
     expect_broken("UPDATE runs SET paused_from = 'running' WHERE status = 'cancelled'",
-        "run-status", "run ", "it is cancelled, paused from \"running\"");
+        "run-status", "run ", "the run is cancelled, paused from \"running\"");
 }
 
 TEST(a_run_in_the_wrong_family_is_found)
 {
     expect_broken("UPDATE runs SET depth = 3 WHERE parent_run_id IS NOT NULL", "run-parent", "run ",
-        "its depth is 3 and must be 1");
+        "the depth is 3, but must be 1");
     expect_broken("UPDATE runs SET parent_run_id = tenant_id WHERE parent_run_id IS NOT NULL",
-        "run-parent", "run ", "its parent is not in its thread");
+        "run-parent", "run ", "the parent is not in the same thread");
     expect_broken("UPDATE threads SET most_recent_run_id = tenant_id "
                   "WHERE id = (SELECT thread_id FROM runs WHERE status = 'paused')",
-        "thread-recent-run", "thread ", "its most recent run is not there");
+        "thread-recent-run", "thread ", "the most recent run does not exist");
 }
 
 TEST(an_index_of_metadata_that_differs_is_found)
 {
     expect_broken("DELETE FROM thread_metadata WHERE key = 'n'", "thread-metadata", "thread ",
-        "the member \"n\" of its metadata is not in the index");
+        "the member \"n\" of the metadata is not in the index");
     expect_broken("INSERT INTO thread_metadata SELECT tenant_id, 'more', 'x', thread_id "
                   "FROM thread_metadata WHERE key = 'n'",
-        "thread-metadata", "thread ", "the index of the filter has 4 members, its metadata 3");
+        "thread-metadata", "thread ",
+        "the index of metadata filters has 4 members, the metadata 3");
     expect_broken("UPDATE thread_metadata SET value = '1.5' WHERE key = 'n'", "thread-metadata",
-        "thread ", "the member \"n\" of its metadata");
+        "thread ", "the member \"n\" of the metadata");
 }
 
 TEST(documents_that_are_gone_are_found)
 {
     expect_broken("DELETE FROM run_documents WHERE run_id = (SELECT id FROM runs "
                   "WHERE status = 'cancelled')",
-        "run-documents", "run ", "its documents are not there");
+        "run-documents", "run ", "the documents are missing");
     expect_broken("DELETE FROM thread_documents WHERE thread_id = (SELECT thread_id FROM runs "
                   "WHERE status = 'cancelled')",
-        "thread-documents", "thread ", "its documents are not there");
+        "thread-documents", "thread ", "the documents are missing");
 }
 
 /* PostgreSQL's columns refuse such text by themselves. */
@@ -254,11 +255,11 @@ TEST(files_states_and_shares_whose_parts_are_missing_are_found)
     struct fsck *fsck = check_with(&f, true);
     EXPECT_EQ(fsck->n_findings, 3);
     EXPECT_STR(fsck->findings[0].rule, STR("file-versions"));
-    EXPECT_PART(fsck->findings[0].detail, "version 1, which is the current one, is not there");
+    EXPECT_PART(fsck->findings[0].detail, "version 1, the current one, is missing");
     EXPECT_STR(fsck->findings[1].rule, STR("state-versions"));
-    EXPECT_PART(fsck->findings[1].detail, "version 3 must be there");
+    EXPECT_PART(fsck->findings[1].detail, "version 3 must exist");
     EXPECT_STR(fsck->findings[2].rule, STR("share-redemptions"));
-    EXPECT_PART(fsck->findings[2].detail, "it counts 2 redemptions");
+    EXPECT_PART(fsck->findings[2].detail, "the object counts 2 redemptions");
     fixture_end(&f);
 }
 
@@ -278,9 +279,9 @@ TEST(steps_that_are_missing_or_have_lost_their_messages_are_found)
     struct fsck *fsck = check_with(&f, true);
     EXPECT_EQ(fsck->n_findings, 2);
     EXPECT_STR(fsck->findings[0].rule, STR("step-numbers"));
-    EXPECT_PART(fsck->findings[0].detail, "it counts 3 steps");
+    EXPECT_PART(fsck->findings[0].detail, "the object counts 3 steps");
     EXPECT_STR(fsck->findings[1].rule, STR("step-messages"));
-    EXPECT_PART(fsck->findings[1].detail, "the messages of step 2 are not there");
+    EXPECT_PART(fsck->findings[1].detail, "the messages of step 2 are missing");
     fixture_end(&f);
 }
 
@@ -375,19 +376,19 @@ TEST(snapshots_and_items_that_are_whole_are_not_found_fault_with_and_others_are)
     expect_found(&f,
         "UPDATE items SET size_bytes = size_bytes + 1"
         " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 LIMIT 1)",
-        "item", "item ", "not what was stored");
+        "item", "item ", "differs from what was stored");
     EXPECT_EQ(check_with(&f, true)->n_findings, 0); /* which reads no item */
     sql_exec(&f, "UPDATE items SET size_bytes = size_bytes - 1"
                  " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 LIMIT 1)");
     expect_found(&f,
         "UPDATE snapshots SET size_bytes = size_bytes + 1"
         " WHERE id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)",
-        "snapshot", "snapshot ", "is not what was stored");
+        "snapshot", "snapshot ", "differs from what was stored");
     sql_exec(&f, "UPDATE snapshots SET size_bytes = size_bytes - 1"
                  " WHERE id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)");
     expect_found(&f,
         "DELETE FROM snapshot_items"
         " WHERE snapshot_id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)",
-        "snapshot", "snapshot ", "refers to other items");
+        "snapshot", "snapshot ", "the references differ");
     fixture_end(&f);
 }

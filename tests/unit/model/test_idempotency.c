@@ -54,7 +54,8 @@ TEST(another_request_under_the_same_key_is_refused)
     struct context *c = begin(&f);
     store_answer(c, "POST /a", "k", 1, STR("{}"));
     EXPECT_EQ(find(c, "POST /a", "k", 2, &answer, &found), ERR_KEY_REUSED);
-    EXPECT_PART(told(&f), "the Idempotency-Key \"k\" was used for a request with another path");
+    EXPECT_PART(
+        told(&f), "the Idempotency-Key \"k\" was already used for a request with another path");
     commit(&f);
     fixture_end(&f);
 }

@@ -63,7 +63,7 @@ static void expect_listed(struct fixture *f, enum error result)
     EXPECT_EQ(found.result, result);
     EXPECT_EQ(found.verdict.intact, result == OK);
     if (result != OK)
-        EXPECT_PART(told(f), "is not what was stored");
+        EXPECT_PART(told(f), "differs from what was stored");
 }
 
 static void flip_text(struct fixture *f, const char *column, struct str value)

@@ -85,7 +85,7 @@ static void expect_garbled(struct fixture *f, struct str secret)
     struct attempt a = attempt(f, secret);
     if (a.error != ERR_UNAUTHENTICATED || a.known || a.context.scopes != 0)
         test_fail(__FILE__, __LINE__, "\"%.*s\" was not refused as unknown", STR_ARG(secret));
-    EXPECT_STR(a.detail, STR("the API key is not known"));
+    EXPECT_STR(a.detail, STR("the API key is unknown"));
 }
 
 TEST(a_garbled_secret_is_refused_whatever_is_wrong_with_it)
@@ -130,7 +130,7 @@ TEST(the_right_ids_with_the_wrong_secret_are_refused_and_worth_a_note)
         EXPECT(a.known);
         EXPECT(uuid_eq(a.context.key_id, key.id));
         EXPECT_EQ(a.context.scopes, 0);
-        EXPECT_STR(a.detail, STR("the API key is not known"));
+        EXPECT_STR(a.detail, STR("the API key is unknown"));
         copy[i] = kept;
     }
     fixture_end(&f);
@@ -314,7 +314,7 @@ TEST(the_last_key_that_could_make_another_cannot_be_revoked)
     EXPECT_EQ(revoke_as(&f, weak.id, SCOPE_ADMIN), OK);
     EXPECT_EQ(revoke_as(&f, admin.id, SCOPE_ADMIN), OK); /* the operator is more than that */
     EXPECT_EQ(revoke_as(&f, keeper.id, SCOPE_OPERATOR), ERR_CONFLICT);
-    EXPECT_PART(f.problem.detail, "the last key without an expiry that holds operator");
+    EXPECT_PART(f.problem.detail, "the last key without an expiry that has the scope operator");
     fixture_end(&f);
 }
 

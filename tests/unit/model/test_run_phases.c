@@ -357,7 +357,7 @@ TEST(a_run_that_awaits_tools_goes_on_when_they_are_done)
     EXPECT_EQ(run.status, RUN_WAITING);
     EXPECT_EQ(run.phase, PHASE_AWAITING_TOOL);
     EXPECT_EQ(run_input(begin(&f), &run, STR("1")), ERR_CONFLICT);
-    EXPECT_STR(told(&f), STR("the run waits for results of tools, not for input"));
+    EXPECT_STR(told(&f), STR("the run waits for tool results, not for input"));
     abandon(&f);
     run = get_run(&f, run.id);
     EXPECT_EQ(run_tools_done(begin(&f), &run), OK);

@@ -193,7 +193,7 @@ TEST(of_a_finished_run_only_the_metadata_changes)
         *fixed[i] = STR("{\"late\":1}");
         EXPECT_EQ(run_update(begin(&f), &run, &after), ERR_CONFLICT);
         EXPECT_STR(
-            told(&f), STR("the run is completed: only its metadata and metrics can change now"));
+            told(&f), STR("the run is completed: only its metadata and metrics can be changed"));
         abandon(&f);
     }
     fixture_end(&f);

@@ -51,7 +51,7 @@ TEST(a_run_needs_a_thread_that_exists_and_is_active)
         struct str sql = arena_printf(f.arena, "UPDATE threads SET status = '%s'", others[i]);
         sql_exec(&f, arena_cstr(f.arena, sql));
         EXPECT_EQ(start(&f, thread, NULL, &run), ERR_CONFLICT);
-        EXPECT_PART(told(&f), "a run can start only on an active thread");
+        EXPECT_PART(told(&f), "only an active thread can start a run");
     }
     fixture_end(&f);
 }
@@ -66,7 +66,7 @@ TEST(the_policy_reject_refuses_a_second_run_and_changes_nothing)
     struct run first = make_run(&f, thread, "direct"), second = {0};
     struct thread before = get_thread(&f, thread);
     EXPECT_EQ(start(&f, thread, NULL, &second), ERR_RUN_ACTIVE); /* the thread's own policy */
-    EXPECT_PART(told(&f), "is running, and the policy is reject");
+    EXPECT_PART(told(&f), "is running, and the run policy is reject");
     struct thread after = get_thread(&f, thread);
     EXPECT_EQ(after.version, before.version);
     EXPECT_EQ(after.last_seq, before.last_seq);

@@ -25,7 +25,7 @@ TEST(a_name_belongs_to_one_tenant)
     struct tenant tenant = {0};
     struct context *c = begin(&f);
     EXPECT_EQ(tenant_create(c, STR("acme"), &tenant), ERR_CONFLICT);
-    EXPECT_STR(told(&f), STR("a tenant with the name \"acme\" exists"));
+    EXPECT_STR(told(&f), STR("a tenant with the name \"acme\" already exists"));
     EXPECT_EQ(tenant_rename(c, acme, STR("default"), &tenant), ERR_CONFLICT);
     EXPECT_EQ(tenant_rename(c, acme, STR("acme"), &tenant), OK); /* its own */
     EXPECT_EQ(tenant_rename(c, acme, STR("roadrunner"), &tenant), OK);
@@ -44,7 +44,7 @@ TEST(a_tenant_is_made_only_once_somebody_holds_a_key)
     struct context *c = begin(&f);
     c->actor = ACTOR_OPEN;
     EXPECT_EQ(tenant_create(c, STR("acme"), &tenant), ERR_CONFLICT);
-    EXPECT_PART(told(&f), "make a key with the scope operator first");
+    EXPECT_PART(told(&f), "create a key with the scope operator first");
     abandon(&f);
     fixture_end(&f);
 }

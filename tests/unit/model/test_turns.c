@@ -46,7 +46,7 @@ TEST(turns_are_numbered_without_gaps_and_one_at_a_time_is_running)
     EXPECT_EQ(first.status, TURN_RUNNING);
     EXPECT_STR(last_event(&f, run.thread_id).kind, STR("turn.created"));
     EXPECT_EQ(try_begin(&f, run.id, hello()), ERR_CONFLICT);
-    EXPECT_STR(told(&f), STR("turn 1 of the run is running: one at a time does"));
+    EXPECT_STR(told(&f), STR("turn 1 of the run is still running: complete it first"));
     struct turn after = first;
     after.status = TURN_AWAITING_TOOL;
     EXPECT_EQ(turn_update(begin(&f), &run, &first, &after, NULL), OK);

@@ -18,7 +18,7 @@ import type * as T from "./types.js";
 
 export class TenantsKeysResource extends Resource {
   /**
-   * Create a key for a tenant, such as one that lost its own.
+   * Create a key for another tenant, for example if its keys were lost.
    *
    * `POST /v1/tenants/{tenant_id}/keys`, scope `operator`.
    */
@@ -71,7 +71,7 @@ export class TenantsResource extends Resource {
   }
 
   /**
-   * Delete a tenant and all that it owns.
+   * Delete a tenant and all of its data.
    *
    * `DELETE /v1/tenants/{tenant_id}`, scope `operator`.
    */
@@ -109,7 +109,7 @@ export class KeysResource extends Resource {
   }
 
   /**
-   * Revoke a key; its streams end.
+   * Revoke a key and close its streams.
    *
    * `DELETE /v1/keys/{key_id}`, scope `admin`.
    */
@@ -140,7 +140,7 @@ export class AuditResource extends Resource {
 
 export class AgentsVersionsResource extends Resource {
   /**
-   * Make a version of an agent; what is left out is as in the newest.
+   * Create a version of an agent; the newest version supplies omitted parts.
    *
    * `POST /v1/agents/{agent_id}/versions`, scope `agents:write`.
    */
@@ -166,7 +166,7 @@ export class AgentsVersionsResource extends Resource {
   }
 
   /**
-   * Read a version of an agent; also "active" and "latest".
+   * Read a version of an agent, by its number, "active" or "latest".
    *
    * `GET /v1/agents/{agent_id}/versions/{semver}`, scope `agents:read`.
    */
@@ -193,7 +193,7 @@ export class AgentsVersionsResource extends Resource {
   }
 
   /**
-   * Make a version of an agent the one that new runs get.
+   * Activate a version of an agent for new runs.
    *
    * `POST /v1/agents/{agent_id}/versions/{semver}/activate`, scope `agents:write`.
    */
@@ -206,7 +206,7 @@ export class AgentsVersionsResource extends Resource {
   }
 
   /**
-   * Tell what differs between two versions of an agent.
+   * Compare two versions of an agent.
    *
    * `GET /v1/agents/{agent_id}/versions/{semver}/diff/{other}`, scope `agents:read`.
    */
@@ -226,7 +226,7 @@ export class AgentsVersionsResource extends Resource {
 
 export class AgentsLinksResource extends Resource {
   /**
-   * List whom a team or a workflow is made of, by position.
+   * List the children of a team or a workflow by position.
    *
    * `GET /v1/agents/{agent_id}/links`, scope `agents:read`.
    */
@@ -266,7 +266,7 @@ export class AgentsLinksResource extends Resource {
   }
 
   /**
-   * Take a child out of a team or a workflow.
+   * Remove a child from a team or a workflow.
    *
    * `DELETE /v1/agents/{agent_id}/links/{child_id}`, scope `agents:write`.
    */
@@ -320,7 +320,7 @@ export class AgentsConfigResource extends Resource {
   }
 
   /**
-   * Write the configuration of an agent; what is left out stays.
+   * Write the configuration of an agent; omitted members stay unchanged.
    *
    * `PUT /v1/agents/{agent_id}/config`, scope `agents:write`.
    */
@@ -344,7 +344,7 @@ export class AgentsConfigResource extends Resource {
 
 export class AgentsStorageResource extends Resource {
   /**
-   * List what an agent has stored, by key.
+   * List the stored values of an agent by key.
    *
    * `GET /v1/agents/{agent_id}/storage`, scope `storage:read`.
    */
@@ -357,7 +357,7 @@ export class AgentsStorageResource extends Resource {
   }
 
   /**
-   * Read what an agent has stored under a key, as it was written.
+   * Read the stored value of an agent's key in its original form.
    *
    * `GET /v1/agents/{agent_id}/storage/{key}`, scope `storage:read`.
    */
@@ -366,7 +366,7 @@ export class AgentsStorageResource extends Resource {
   }
 
   /**
-   * Store JSON, or bytes of any type, under a key of an agent.
+   * Store JSON or bytes of any type under a key of an agent.
    *
    * `PUT /v1/agents/{agent_id}/storage/{key}`, scope `storage:write`.
    */
@@ -384,7 +384,7 @@ export class AgentsStorageResource extends Resource {
   }
 
   /**
-   * Delete what an agent has stored under a key.
+   * Delete the stored value of an agent's key.
    *
    * `DELETE /v1/agents/{agent_id}/storage/{key}`, scope `storage:write`.
    */
@@ -457,7 +457,7 @@ export class AgentsStatesResource extends Resource {
   }
 
   /**
-   * Write a state document of an agent; what is left out stays.
+   * Write a state document of an agent; omitted members stay unchanged.
    *
    * `PUT /v1/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
@@ -502,7 +502,7 @@ export class AgentsStatesResource extends Resource {
   }
 
   /**
-   * Ask who watches to show a state document of an agent.
+   * Ask the viewers to show a state document of an agent.
    *
    * `POST /v1/agents/{agent_id}/states/{name}/focus`, scope `states:write`.
    */
@@ -517,7 +517,7 @@ export class AgentsStatesResource extends Resource {
 
 export class AgentsRunsResource extends Resource {
   /**
-   * Start a run of an agent, on a thread or on a new one.
+   * Start a run of an agent on an existing or a new thread.
    *
    * `POST /v1/agents/{agent_id}/runs`, scope `runs:write`.
    */
@@ -597,7 +597,7 @@ export class AgentsResource extends Resource {
   }
 
   /**
-   * Make the version active again that was before the last activation.
+   * Reactivate the version that was active before the last activation.
    *
    * `POST /v1/agents/{agent_id}/rollback`, scope `agents:write`.
    */
@@ -606,7 +606,7 @@ export class AgentsResource extends Resource {
   }
 
   /**
-   * Read an agent with its children, and theirs, as a tree.
+   * Read an agent with its descendants as a tree.
    *
    * `GET /v1/agents/{agent_id}/tree`, scope `agents:read`.
    */
@@ -615,7 +615,7 @@ export class AgentsResource extends Resource {
   }
 
   /**
-   * Export an agent with its configuration, states and storage, as a tar file.
+   * Export an agent with its configuration, states and storage as a tar file.
    *
    * `GET /v1/agents/{agent_id}/export`, scope `agents:read`.
    */
@@ -626,7 +626,7 @@ export class AgentsResource extends Resource {
 
 export class ThreadsByKeyResource extends Resource {
   /**
-   * Create the thread with this key, or read it as it is.
+   * Create the thread with this key, or return the existing thread.
    *
    * `PUT /v1/threads/by-key/{key}`, scope `threads:write`.
    */
@@ -708,7 +708,7 @@ export class ThreadsStatesResource extends Resource {
   }
 
   /**
-   * Write a state document of a thread; what is left out stays.
+   * Write a state document of a thread; omitted members stay unchanged.
    *
    * `PUT /v1/threads/{thread_id}/states/{name}`, scope `states:write`.
    */
@@ -757,7 +757,7 @@ export class ThreadsStatesResource extends Resource {
   }
 
   /**
-   * Ask who watches to show a state document of a thread.
+   * Ask the viewers to show a state document of a thread.
    *
    * `POST /v1/threads/{thread_id}/states/{name}/focus`, scope `states:write`.
    */
@@ -845,7 +845,7 @@ export class ThreadsAgentsStatesResource extends Resource {
   }
 
   /**
-   * Write a state document of an agent in a thread; what is left out stays.
+   * Write a state document of an agent in a thread; omitted members stay unchanged.
    *
    * `PUT /v1/threads/{thread_id}/agents/{agent_id}/states/{name}`, scope `states:write`.
    */
@@ -896,7 +896,7 @@ export class ThreadsAgentsStatesResource extends Resource {
   }
 
   /**
-   * Ask who watches to show a state document of an agent in a thread.
+   * Ask the viewers to show a state document of an agent in a thread.
    *
    * `POST /v1/threads/{thread_id}/agents/{agent_id}/states/{name}/focus`, scope `states:write`.
    */
@@ -915,7 +915,7 @@ export class ThreadsAgentsResource extends Resource {
 
 export class ThreadsResumptionResource extends Resource {
   /**
-   * Read everything that is needed to resume a thread.
+   * Read the data needed to resume a thread.
    *
    * `GET /v1/threads/{thread_id}/resumption`, scope `runs:read`.
    */
@@ -924,7 +924,7 @@ export class ThreadsResumptionResource extends Resource {
   }
 
   /**
-   * Write the resumption of a thread; what is left out gets its default.
+   * Write the resumption of a thread; omitted members get their defaults.
    *
    * `PUT /v1/threads/{thread_id}/resumption`, scope `runs:write`.
    */
@@ -982,7 +982,7 @@ export class ThreadsHistoryResource extends Resource {
   }
 
   /**
-   * Read one entry of the history, whole.
+   * Read one complete entry of the history.
    *
    * `GET /v1/threads/{thread_id}/history/{sequence}`, scope `runs:read`.
    */
@@ -995,7 +995,7 @@ export class ThreadsHistoryResource extends Resource {
   }
 
   /**
-   * Give an entry of the history its messages, files and extras.
+   * Set the messages, files and extras of a history entry.
    *
    * `PATCH /v1/threads/{thread_id}/history/{sequence}`, scope `runs:write`.
    */
@@ -1039,7 +1039,7 @@ export class ThreadsRunsResource extends Resource {
 
 export class ThreadsEventsResource extends FollowableThreadEvents {
   /**
-   * Append one event, or many at once.
+   * Append one or more events.
    *
    * `POST /v1/threads/{thread_id}/events`, scope `events:write`.
    */
@@ -1049,7 +1049,7 @@ export class ThreadsEventsResource extends FollowableThreadEvents {
     options?: RequestOptions,
   ): Promise<T.EventsAppended>;
   /**
-   * Append one event, or many at once.
+   * Append one or more events.
    *
    * `POST /v1/threads/{thread_id}/events`, scope `events:write`.
    */
@@ -1063,7 +1063,7 @@ export class ThreadsEventsResource extends FollowableThreadEvents {
   }
 
   /**
-   * Read events after a cursor; ?wait= is a long poll.
+   * Read events after a cursor; ?wait= enables long polling.
    *
    * `GET /v1/threads/{thread_id}/events`, scope `events:read`.
    */
@@ -1076,7 +1076,7 @@ export class ThreadsEventsResource extends FollowableThreadEvents {
   }
 
   /**
-   * Remove the oldest events of a thread.
+   * Delete the oldest events of a thread.
    *
    * `POST /v1/threads/{thread_id}/events/prune`, scope `events:write`.
    */
@@ -1134,7 +1134,7 @@ export class ThreadsParticipantsMeResource extends Resource {
   }
 
   /**
-   * Say that you are online.
+   * Report that your own participant is online.
    *
    * `POST /v1/threads/{thread_id}/participants/me/heartbeat`, scope `participants:write`.
    */
@@ -1155,7 +1155,7 @@ export class ThreadsParticipantsResource extends Resource {
   readonly me = new ThreadsParticipantsMeResource(this.connection);
 
   /**
-   * Add a participant, or let one who has left take part again.
+   * Add a participant, or readmit a participant that has left.
    *
    * `POST /v1/threads/{thread_id}/participants`, scope `participants:write`.
    */
@@ -1212,7 +1212,7 @@ export class ThreadsParticipantsResource extends Resource {
   }
 
   /**
-   * End the access of a participant, who stays a sender of messages.
+   * End the access of a participant; its messages are kept.
    *
    * `DELETE /v1/threads/{thread_id}/participants/{participant_id}`, scope `participants:write`.
    */
@@ -1229,7 +1229,7 @@ export class ThreadsParticipantsResource extends Resource {
   }
 
   /**
-   * Say that a participant is online.
+   * Report that a participant is online.
    *
    * `POST /v1/threads/{thread_id}/participants/{participant_id}/heartbeat`, scope `participants:write`.
    */
@@ -1249,7 +1249,7 @@ export class ThreadsParticipantsResource extends Resource {
 
 export class ThreadsMessagesVersionsResource extends Resource {
   /**
-   * List what a message was before, newest first.
+   * List the previous versions of a message, newest first.
    *
    * `GET /v1/threads/{thread_id}/messages/{message_id}/versions`, scope `messages:read`.
    */
@@ -1271,7 +1271,7 @@ export class ThreadsMessagesResource extends Resource {
   readonly versions = new ThreadsMessagesVersionsResource(this.connection);
 
   /**
-   * Send one message, or many at once.
+   * Send one or more messages.
    *
    * `POST /v1/threads/{thread_id}/messages`, scope `messages:write`.
    */
@@ -1281,7 +1281,7 @@ export class ThreadsMessagesResource extends Resource {
     options?: RequestOptions,
   ): Promise<T.MessagesCreated>;
   /**
-   * Send one message, or many at once.
+   * Send one or more messages.
    *
    * `POST /v1/threads/{thread_id}/messages`, scope `messages:write`.
    */
@@ -1308,7 +1308,7 @@ export class ThreadsMessagesResource extends Resource {
   }
 
   /**
-   * Find messages of a thread by their words, newest first.
+   * Search the messages of a thread by words, newest first.
    *
    * `GET /v1/threads/{thread_id}/messages/search`, scope `messages:read`.
    */
@@ -1339,7 +1339,7 @@ export class ThreadsMessagesResource extends Resource {
   }
 
   /**
-   * Edit a message; its version before is kept.
+   * Edit a message; the previous version is kept.
    *
    * `PATCH /v1/threads/{thread_id}/messages/{message_id}`, scope `messages:write`.
    */
@@ -1357,7 +1357,7 @@ export class ThreadsMessagesResource extends Resource {
   }
 
   /**
-   * Delete a message: a tombstone stays, and its history.
+   * Delete a message; a tombstone and the history are kept.
    *
    * `DELETE /v1/threads/{thread_id}/messages/{message_id}`, scope `messages:write`.
    */
@@ -1385,7 +1385,7 @@ export class ThreadsMessagesResource extends Resource {
 
 export class ThreadsCheckpointsWritesResource extends Resource {
   /**
-   * Write what a task has done towards the next checkpoint; the first one wins.
+   * Record writes of a task for the next checkpoint; existing writes are kept.
    *
    * `PUT /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/writes`, scope `checkpoints:write`.
    */
@@ -1426,7 +1426,7 @@ export class ThreadsCheckpointsResource extends Resource {
   readonly writes = new ThreadsCheckpointsWritesResource(this.connection);
 
   /**
-   * Put a checkpoint, whole or as what changed.
+   * Put a checkpoint, complete or as changes to its parent.
    *
    * `POST /v1/threads/{thread_id}/checkpoints`, scope `checkpoints:write`.
    */
@@ -1504,7 +1504,7 @@ export class ThreadsCheckpointsResource extends Resource {
   }
 
   /**
-   * Read what tasks wrote to channels on the line of parents since their values.
+   * Read the writes to channels since their last values, along the parents.
    *
    * `POST /v1/threads/{thread_id}/checkpoints/{checkpoint_id}/deltas`, scope `checkpoints:read`.
    */
@@ -1522,7 +1522,7 @@ export class ThreadsCheckpointsResource extends Resource {
   }
 
   /**
-   * Remove the oldest checkpoints, by number or by age.
+   * Delete the oldest checkpoints by number or age.
    *
    * `POST /v1/threads/{thread_id}/checkpoints/prune`, scope `checkpoints:write`.
    */
@@ -1577,7 +1577,7 @@ export class ThreadsCheckpointsResource extends Resource {
 
 export class ThreadsSharesRedemptionsResource extends Resource {
   /**
-   * List who redeemed a share, newest first.
+   * List the redemptions of a share, newest first.
    *
    * `GET /v1/threads/{thread_id}/shares/{share_id}/redemptions`, scope `participants:read`.
    */
@@ -1634,7 +1634,7 @@ export class ThreadsSharesResource extends Resource {
   }
 
   /**
-   * Revoke a share; the access that it gave ends, also of open streams.
+   * Revoke a share, end the access that it gave and close the streams.
    *
    * `DELETE /v1/threads/{thread_id}/shares/{share_id}`, scope `participants:write`.
    */
@@ -1686,7 +1686,7 @@ export class ThreadsFilesVersionsResource extends Resource {
   }
 
   /**
-   * Delete a version; with the last one the file goes.
+   * Delete a version; deleting the last one deletes the file.
    *
    * `DELETE /v1/threads/{thread_id}/files/{name}/versions/{version}`, scope `files:write`.
    */
@@ -1703,7 +1703,7 @@ export class ThreadsFilesResource extends ResumableFiles {
   readonly versions = new ThreadsFilesVersionsResource(this.connection);
 
   /**
-   * List the files of a thread by their names.
+   * List the files of a thread by name.
    *
    * `GET /v1/threads/{thread_id}/files`, scope `files:read`.
    */
@@ -1716,7 +1716,7 @@ export class ThreadsFilesResource extends ResumableFiles {
   }
 
   /**
-   * Upload a file, or the next version of one.
+   * Upload a new file or a new version of a file.
    *
    * `PUT /v1/threads/{thread_id}/files/{name}`, scope `files:write`.
    */
@@ -1734,7 +1734,7 @@ export class ThreadsFilesResource extends ResumableFiles {
   }
 
   /**
-   * Read the bytes of a file, of the newest version unless told.
+   * Read the bytes of a file; default: of the newest version.
    *
    * `GET /v1/threads/{thread_id}/files/{name}`, scope `files:read`.
    */
@@ -1753,7 +1753,7 @@ export class ThreadsFilesResource extends ResumableFiles {
   }
 
   /**
-   * Delete a file with all of its versions.
+   * Delete a file and all of its versions.
    *
    * `DELETE /v1/threads/{thread_id}/files/{name}`, scope `files:write`.
    */
@@ -1762,7 +1762,7 @@ export class ThreadsFilesResource extends ResumableFiles {
   }
 
   /**
-   * Read what is known of a file.
+   * Read the description of a file.
    *
    * `GET /v1/threads/{thread_id}/files/{name}/info`, scope `files:read`.
    */
@@ -1828,7 +1828,7 @@ export class ThreadsFilesResource extends ResumableFiles {
   }
 
   /**
-   * Bring an old version back as a new one.
+   * Restore an old version as a new version.
    *
    * `POST /v1/threads/{thread_id}/files/{name}/restore`, scope `files:write`.
    */
@@ -1866,7 +1866,7 @@ export class ThreadsFilesResource extends ResumableFiles {
 
 export class ThreadsUploadsResource extends Resource {
   /**
-   * Begin an upload that can be resumed.
+   * Start a resumable upload.
    *
    * `POST /v1/threads/{thread_id}/uploads`, scope `files:write`.
    */
@@ -1875,7 +1875,7 @@ export class ThreadsUploadsResource extends Resource {
   }
 
   /**
-   * List the uploads that are under way, newest first.
+   * List the unfinished uploads, newest first.
    *
    * `GET /v1/threads/{thread_id}/uploads`, scope `files:read`.
    */
@@ -1888,7 +1888,7 @@ export class ThreadsUploadsResource extends Resource {
   }
 
   /**
-   * Read how far an upload has come.
+   * Read the progress of an upload.
    *
    * `GET /v1/threads/{thread_id}/uploads/{upload_id}`, scope `files:read`.
    */
@@ -1901,7 +1901,7 @@ export class ThreadsUploadsResource extends Resource {
   }
 
   /**
-   * Append bytes to an upload, from Upload-Offset on.
+   * Append bytes to an upload at Upload-Offset.
    *
    * `PATCH /v1/threads/{thread_id}/uploads/{upload_id}`, scope `files:write`.
    */
@@ -1920,7 +1920,7 @@ export class ThreadsUploadsResource extends Resource {
   }
 
   /**
-   * Give an upload up.
+   * Cancel an upload.
    *
    * `DELETE /v1/threads/{thread_id}/uploads/{upload_id}`, scope `files:write`.
    */
@@ -1933,7 +1933,7 @@ export class ThreadsUploadsResource extends Resource {
   }
 
   /**
-   * Make a version of an upload that has all of its bytes.
+   * Complete an upload and create the version of the file.
    *
    * `POST /v1/threads/{thread_id}/uploads/{upload_id}/complete`, scope `files:write`.
    */
@@ -2020,7 +2020,7 @@ export class ThreadsResource extends Resource {
   }
 
   /**
-   * Make a thread active again and resume its paused runs.
+   * Reactivate a thread and resume its paused runs.
    *
    * `POST /v1/threads/{thread_id}/resume`, scope `threads:write`.
    */
@@ -2038,7 +2038,7 @@ export class ThreadsResource extends Resource {
   }
 
   /**
-   * Export a thread with all that is in it, as a tar file.
+   * Export a thread with all of its data as a tar file.
    *
    * `GET /v1/threads/{thread_id}/export`, scope `threads:read`.
    */
@@ -2060,7 +2060,7 @@ export class ThreadsResource extends Resource {
   }
 
   /**
-   * Read the notebook that a thread is in.
+   * Read the notebook of a thread.
    *
    * `GET /v1/threads/{thread_id}/notebook`, scope `notebooks:read`.
    */
@@ -2069,7 +2069,7 @@ export class ThreadsResource extends Resource {
   }
 
   /**
-   * Read the newest state of a thread that is intact, and what to do again.
+   * Read the newest intact state of a thread and the work to repeat.
    *
    * `GET /v1/threads/{thread_id}/recovery`, scope `checkpoints:read`.
    */
@@ -2084,7 +2084,7 @@ export class ThreadsResource extends Resource {
 
 export class ArchivesResource extends Resource {
   /**
-   * Export all threads and agents of the tenant, as a tar file.
+   * Export all threads and agents of the tenant as a tar file.
    *
    * `GET /v1/export`, scope `admin`.
    */
@@ -2093,7 +2093,7 @@ export class ArchivesResource extends Resource {
   }
 
   /**
-   * Import an archive: all of it or nothing.
+   * Import an archive, completely or not at all.
    *
    * `POST /v1/imports`, scope `admin`.
    */
@@ -2108,7 +2108,7 @@ export class ArchivesResource extends Resource {
 
 export class RunsToolsResource extends Resource {
   /**
-   * Pause a run until the results of tools are in.
+   * Pause a run until the results of tools arrive.
    *
    * `POST /v1/runs/{run_id}/tools`, scope `runs:write`.
    */
@@ -2117,7 +2117,7 @@ export class RunsToolsResource extends Resource {
   }
 
   /**
-   * List the tools that a run has waited for.
+   * List the tools that a run waited for.
    *
    * `GET /v1/runs/{run_id}/tools`, scope `runs:read`.
    */
@@ -2130,7 +2130,7 @@ export class RunsToolsResource extends Resource {
   }
 
   /**
-   * Give results of tools; with the last one a run goes on.
+   * Send results of tools; after the last one a run continues.
    *
    * `POST /v1/runs/{run_id}/tool-results`, scope `runs:write`.
    */
@@ -2156,7 +2156,7 @@ export class RunsPhasesResource extends Resource {
 
 export class RunsTurnsResource extends Resource {
   /**
-   * Begin a turn of a run, or record a whole one.
+   * Start a turn of a run, or record a complete turn.
    *
    * `POST /v1/runs/{run_id}/turns`, scope `runs:write`.
    */
@@ -2203,7 +2203,7 @@ export class RunsTurnsResource extends Resource {
 
 export class RunsUsageResource extends Resource {
   /**
-   * Tell of a call of a model by a run, and get its cost.
+   * Report a model call of a run and return its cost.
    *
    * `POST /v1/runs/{run_id}/usage`, scope `runs:write`.
    */
@@ -2212,7 +2212,7 @@ export class RunsUsageResource extends Resource {
   }
 
   /**
-   * Read what a run and its descendants used and cost.
+   * Read the usage and cost of a run and its descendants.
    *
    * `GET /v1/runs/{run_id}/usage`, scope `runs:read`.
    */
@@ -2223,7 +2223,7 @@ export class RunsUsageResource extends Resource {
 
 export class RunsStepsResource extends Resource {
   /**
-   * Append one step to a run's log, or many at once.
+   * Append one or more steps to the log of a run.
    *
    * `POST /v1/runs/{run_id}/steps`, scope `runs:write`.
    */
@@ -2233,7 +2233,7 @@ export class RunsStepsResource extends Resource {
     options?: RequestOptions,
   ): Promise<T.StepsAppended>;
   /**
-   * Append one step to a run's log, or many at once.
+   * Append one or more steps to the log of a run.
    *
    * `POST /v1/runs/{run_id}/steps`, scope `runs:write`.
    */
@@ -2267,7 +2267,7 @@ export class RunsStepsResource extends Resource {
 
 export class RunsLlmCallsResource extends Resource {
   /**
-   * List a run's calls of models, oldest first.
+   * List the model calls of a run, oldest first.
    *
    * `GET /v1/runs/{run_id}/llm-calls`, scope `runs:read`.
    */
@@ -2282,7 +2282,7 @@ export class RunsLlmCallsResource extends Resource {
 
 export class RunsToolCallsResource extends Resource {
   /**
-   * List a run's calls of tools, oldest first.
+   * List the tool calls of a run, oldest first.
    *
    * `GET /v1/runs/{run_id}/tool-calls`, scope `runs:read`.
    */
@@ -2348,7 +2348,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Claim the next queued run under a lease; 204 when there is none.
+   * Claim the next queued run with a lease; 204 if no run is queued.
    *
    * `POST /v1/runs/claim`, scope `runs:write`.
    */
@@ -2388,7 +2388,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Move a run to another phase, and its status with it.
+   * Move a run to another phase and update its status.
    *
    * `POST /v1/runs/{run_id}/phase`, scope `runs:write`.
    */
@@ -2433,7 +2433,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Keep a run's lease.
+   * Extend the lease of a run.
    *
    * `POST /v1/runs/{run_id}/heartbeat`, scope `runs:write`.
    */
@@ -2442,7 +2442,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Give a claimed run back to the queue.
+   * Return a claimed run to the queue.
    *
    * `POST /v1/runs/{run_id}/release`, scope `runs:write`.
    */
@@ -2451,7 +2451,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Read the newest state of a run that is intact, and what to do again.
+   * Read the newest intact state of a run and the work to repeat.
    *
    * `GET /v1/runs/{run_id}/recovery`, scope `checkpoints:read`.
    */
@@ -2464,7 +2464,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Go on from a checkpoint of a run in a new run, with another state.
+   * Continue from a checkpoint of a run in a new run.
    *
    * `POST /v1/runs/{run_id}/replay`, scope `checkpoints:write`.
    */
@@ -2492,7 +2492,7 @@ export class PricesResource extends Resource {
   readonly versions = new PricesVersionsResource(this.connection);
 
   /**
-   * List the prices of models by name, the newest version of each.
+   * List the newest price of each model by name.
    *
    * `GET /v1/prices`, scope `usage:read`.
    */
@@ -2510,7 +2510,7 @@ export class PricesResource extends Resource {
   }
 
   /**
-   * Give a model a price: the next version of it.
+   * Set the price of a model as a new version.
    *
    * `PUT /v1/prices/{model}`, scope `usage:write`.
    */
@@ -2519,7 +2519,7 @@ export class PricesResource extends Resource {
   }
 
   /**
-   * From here on a model has no price; its versions stay.
+   * Remove the price of a model; its versions are kept.
    *
    * `DELETE /v1/prices/{model}`, scope `usage:write`.
    */
@@ -2528,7 +2528,7 @@ export class PricesResource extends Resource {
   }
 
   /**
-   * Compute what a call of a model costs; nothing is stored.
+   * Compute the cost of a model call without storing anything.
    *
    * `POST /v1/costs`, scope `usage:read`.
    */
@@ -2539,7 +2539,7 @@ export class PricesResource extends Resource {
 
 export class UsageResource extends Resource {
   /**
-   * Runs, tokens and cost by day, model, provider and agent.
+   * Report runs, tokens and cost by day, model, provider and agent.
    *
    * `GET /v1/usage`, scope `usage:read`.
    */
@@ -2551,7 +2551,7 @@ export class UsageResource extends Resource {
   }
 
   /**
-   * Average tokens of the runs of the last days, by thread or agent.
+   * Report the average tokens of recent runs by thread or agent.
    *
    * `GET /v1/usage/averages`, scope `usage:read`.
    */
@@ -2613,7 +2613,7 @@ export class EvalsResource extends Resource {
 
 export class NotebooksSessionsResource extends Resource {
   /**
-   * Put a thread into a notebook, or a new one.
+   * Add an existing or a new thread to a notebook.
    *
    * `POST /v1/notebooks/{notebook_id}/sessions`, scope `notebooks:write`.
    */
@@ -2643,7 +2643,7 @@ export class NotebooksSessionsResource extends Resource {
   }
 
   /**
-   * Take a thread out of a notebook; the thread stays.
+   * Remove a thread from a notebook; the thread is kept.
    *
    * `DELETE /v1/notebooks/{notebook_id}/sessions/{thread_id}`, scope `notebooks:write`.
    */
@@ -2700,7 +2700,7 @@ export class NotebooksResource extends Resource {
   }
 
   /**
-   * Delete a notebook; the threads in it stay.
+   * Delete a notebook; its threads are kept.
    *
    * `DELETE /v1/notebooks/{notebook_id}`, scope `notebooks:write`.
    */
@@ -2720,7 +2720,7 @@ export class StepsResource extends Resource {
   }
 
   /**
-   * How often each type of action came in a run or a thread, and how long it took.
+   * Report the number and the duration of steps by type in a run or a thread.
    *
    * `GET /v1/steps/summary`, scope `runs:read`.
    */
@@ -2742,7 +2742,7 @@ export class EventsResource extends FollowableEvents {
 
 export class MessagesResource extends Resource {
   /**
-   * Find messages of all threads by their words, newest first.
+   * Search the messages of all threads by words, newest first.
    *
    * `GET /v1/messages/search`, scope `messages:read`.
    */
@@ -2753,7 +2753,7 @@ export class MessagesResource extends Resource {
 
 export class StoreResource extends Resource {
   /**
-   * Put an item into the store; it replaces the one under the same key.
+   * Put an item into the store, replacing an item with the same key.
    *
    * `PUT /v1/store/items`, scope `store:write`.
    */
@@ -2780,7 +2780,7 @@ export class StoreResource extends Resource {
   }
 
   /**
-   * Search items under a prefix, newest first, or best first by words.
+   * Search items under a prefix, newest first or ranked by words or a vector.
    *
    * `POST /v1/store/search`, scope `store:read`.
    */
@@ -2789,7 +2789,7 @@ export class StoreResource extends Resource {
   }
 
   /**
-   * List the namespaces that have items, each once, sorted.
+   * List the namespaces that contain items, sorted.
    *
    * `POST /v1/store/namespaces`, scope `store:read`.
    */
@@ -2801,7 +2801,7 @@ export class StoreResource extends Resource {
   }
 
   /**
-   * Carry out up to 100 operations of the store, all or none, in their order.
+   * Execute up to 100 operations of the store in order, all or none.
    *
    * `POST /v1/store/batch`, scope `store:write`.
    */
@@ -2823,7 +2823,7 @@ export class CheckpointsResource extends Resource {
 
 export class SharesResource extends Resource {
   /**
-   * Redeem a share for the principal that the request acts for.
+   * Redeem a share for the principal of the request.
    *
    * `POST /v1/shares/redeem`, scope `participants:write`.
    */
@@ -2834,7 +2834,7 @@ export class SharesResource extends Resource {
 
 export class WorkflowsResource extends Resource {
   /**
-   * Start a run on a new or known workflow.
+   * Start a run of a new or an existing workflow.
    *
    * `POST /workflow/start`, scope `runs:write`.
    */
@@ -2843,7 +2843,7 @@ export class WorkflowsResource extends Resource {
   }
 
   /**
-   * Answer the workflow's pending question.
+   * Answer the pending question of a workflow.
    *
    * `POST /workflow/input/{workflow_id}`, scope `runs:write`.
    */
@@ -2900,7 +2900,7 @@ export class ApiResource extends Resource {
   readonly workflows = new WorkflowsResource(this.connection);
 
   /**
-   * Whether the process answers.
+   * Report whether the process responds.
    *
    * `GET /healthz`.
    */
@@ -2909,7 +2909,7 @@ export class ApiResource extends Resource {
   }
 
   /**
-   * Whether the store answers too.
+   * Report whether the process and its database respond.
    *
    * `GET /readyz`.
    */
@@ -2918,7 +2918,7 @@ export class ApiResource extends Resource {
   }
 
   /**
-   * Figures in Prometheus' text format.
+   * Return metrics in the Prometheus text format.
    *
    * `GET /metrics`.
    */
@@ -2927,7 +2927,7 @@ export class ApiResource extends Resource {
   }
 
   /**
-   * This API as an OpenAPI 3.1 document.
+   * Return this API as an OpenAPI 3.1 document.
    *
    * `GET /openapi.json`.
    */
@@ -2936,7 +2936,7 @@ export class ApiResource extends Resource {
   }
 
   /**
-   * The tenant and the scopes of the key.
+   * Return the tenant and the scopes of the key.
    *
    * `GET /v1/whoami`.
    */

@@ -17,19 +17,19 @@ export type JsonPatch = Array<{
 }>;
 
 export interface Health {
-  /** ok; of readyz ready, or full while the disk has no space for most writes */
+  /** healthz: ok; readyz: ready, or full while the disk has no space for most writes */
   status: string;
   version: string;
 }
 
 export interface Whoami {
   tenant_id: string;
-  /** key, or open while no key exists */
+  /** key; open if no key exists yet */
   actor: string;
   key_id: string | null;
-  /** for whom this request acts; null: for the whole tenant */
+  /** principal of the request; null: the whole tenant */
   principal: string | null;
-  /** every scope that the key has in effect */
+  /** all effective scopes of the key */
   scopes: string[];
 }
 
@@ -40,7 +40,7 @@ export interface TenantCreate {
 
 export interface TenantCreated {
   tenant: Tenant;
-  /** the tenant's first key, with the scope admin; its secret is shown once */
+  /** first key of the tenant, with the scope admin; its secret is returned only once */
   key: KeyCreated;
 }
 
@@ -56,7 +56,7 @@ export interface Tenant {
 export interface KeyCreated {
   id: string;
   name: string;
-  /** admin holds every scope of the tenant, operator also the tenants */
+  /** admin includes every scope of the tenant; operator also manages tenants */
   scopes: Array<
     | "threads:read"
     | "threads:write"
@@ -89,14 +89,14 @@ export interface KeyCreated {
     | "admin"
     | "operator"
   >;
-  /** requests a minute; none when absent */
+  /** requests per minute; default: unlimited */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
-  /** user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant */
+  /** user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant */
   principal: string | null;
   revoked_at: string | null;
   created_at: string;
-  /** shown once; null in a replayed answer */
+  /** returned only once; null in a replayed answer */
   secret: string | null;
 }
 
@@ -107,7 +107,7 @@ export interface TenantBody {
 
 export interface KeyCreate {
   name: string;
-  /** admin holds every scope of the tenant, operator also the tenants */
+  /** admin includes every scope of the tenant; operator also manages tenants */
   scopes: Array<
     | "threads:read"
     | "threads:write"
@@ -140,17 +140,17 @@ export interface KeyCreate {
     | "admin"
     | "operator"
   >;
-  /** requests a minute; none when absent */
+  /** requests per minute; default: unlimited */
   rate_limit_per_minute?: number | null;
   expires_at?: string | null;
-  /** user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant */
+  /** user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant */
   principal?: string | null;
 }
 
 export interface Key {
   id: string;
   name: string;
-  /** admin holds every scope of the tenant, operator also the tenants */
+  /** admin includes every scope of the tenant; operator also manages tenants */
   scopes: Array<
     | "threads:read"
     | "threads:write"
@@ -183,10 +183,10 @@ export interface Key {
     | "admin"
     | "operator"
   >;
-  /** requests a minute; none when absent */
+  /** requests per minute; default: unlimited */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
-  /** user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant */
+  /** user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant */
   principal: string | null;
   revoked_at: string | null;
   created_at: string;
@@ -201,27 +201,27 @@ export interface AuditRecord {
   object_id: string;
   request_id: string;
   detail: unknown;
-  /** SHA-256 over the hash before it and this record */
+  /** SHA-256 of the previous hash and this record */
   hash: string;
 }
 
 export interface AuditVerdict {
   intact: boolean;
-  /** that were found good, from the first on */
+  /** number of valid records from the first one */
   records: number;
   first_broken: number | null;
-  /** hash of the last good record: note it elsewhere to find a cut tail */
+  /** hash of the last valid record; store a copy elsewhere to detect truncation */
   head: string;
 }
 
 export interface AgentBody {
-  /** no other agent of the tenant has it */
+  /** unique among the agents of the tenant */
   name: string;
-  /** agent unless told */
+  /** default: agent */
   kind?: "agent" | "team" | "workflow";
   description?: string | null;
   metadata?: JsonObject;
-  /** true unless told */
+  /** default: true */
   is_active?: boolean;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
@@ -230,7 +230,7 @@ export interface AgentBody {
   guardrail_config?: GuardrailConfig | null;
   llm_config?: LlmConfig | null;
   execution_config?: ExecutionConfig | null;
-  /** names or ids of tools, or {tool, config_overrides, is_enabled} for each */
+  /** list of tool names or ids, or of {tool, config_overrides, is_enabled} */
   tools?: unknown[] | null;
 }
 
@@ -248,9 +248,9 @@ export interface GraphNode {
 
 export interface GraphEdge {
   from: string;
-  /** the name of a node, or a list of names */
+  /** name of a node, or a list of names */
   to: unknown;
-  /** an expression; null: always */
+  /** expression; null: always true */
   condition?: string | null;
 }
 
@@ -261,7 +261,7 @@ export interface MemoryConfig {
 }
 
 export interface ShortTermMemory {
-  /** 8000 unless told */
+  /** default: 8000 */
   max_tokens?: number | null;
   strategy?: "fifo" | "summarize" | "hybrid" | null;
 }
@@ -269,7 +269,7 @@ export interface ShortTermMemory {
 export interface LongTermMemory {
   enabled?: boolean | null;
   embedding_model?: string | null;
-  /** 5 unless told */
+  /** default: 5 */
   top_k?: number | null;
 }
 
@@ -303,41 +303,41 @@ export interface ToolRails {
 export interface LlmConfig {
   default_model?: string | null;
   fallback_model?: string | null;
-  /** a number from 0 to 2 */
+  /** number from 0 to 2 */
   temperature?: unknown;
-  /** of one answer */
+  /** maximum tokens of one answer */
   max_tokens?: number | null;
 }
 
 export interface ExecutionConfig {
-  /** 25 unless told */
+  /** default: 25 */
   max_turns?: number | null;
-  /** of a turn; 60 unless told */
+  /** time limit of a turn; default: 60 */
   timeout_seconds?: number | null;
   checkpoint_frequency?: "every_turn" | "on_change" | "manual" | null;
 }
 
 export interface Agent {
   id: string;
-  /** no other agent of the tenant has it */
+  /** unique among the agents of the tenant */
   name: string;
-  /** agent unless told */
+  /** default: agent */
   kind: "agent" | "team" | "workflow";
-  /** the active version of its definition, which new runs get */
+  /** active version of the definition, used by new runs */
   version: string | null;
-  /** created until its first run; inactive: no run begins of it */
+  /** created until the first run starts; inactive: new runs are rejected */
   status: "created" | "active" | "inactive";
   is_active: boolean;
   description: string | null;
   metadata: JsonObject;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   revision: number;
 }
 
 export interface AgentPatch {
-  /** no other agent of the tenant has it */
+  /** unique among the agents of the tenant */
   name?: string;
   description?: string | null;
   metadata?: JsonObject;
@@ -345,13 +345,13 @@ export interface AgentPatch {
 }
 
 export interface AgentVersionCreate {
-  /** a semantic version greater than all of the agent's; or else bump */
+  /** semantic version, greater than all versions of the agent; alternative to bump */
   version?: string;
-  /** which number of the newest version to raise */
+  /** number of the newest version to increase */
   bump?: "major" | "minor" | "patch";
-  /** what is new in it */
+  /** description of the changes */
   description?: string | null;
-  /** make it the active one at once; false unless told */
+  /** activate the version at once; default: false */
   activate?: boolean;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
@@ -360,25 +360,25 @@ export interface AgentVersionCreate {
   guardrail_config?: GuardrailConfig | null;
   llm_config?: LlmConfig | null;
   execution_config?: ExecutionConfig | null;
-  /** names or ids of tools, or {tool, config_overrides, is_enabled} for each */
+  /** list of tool names or ids, or of {tool, config_overrides, is_enabled} */
   tools?: unknown[] | null;
 }
 
 export interface AgentVersion {
   agent_id: string;
   version: string;
-  /** the order in which they were made, from 1 */
+  /** order of creation, from 1 */
   number: number;
-  /** whether new runs get it */
+  /** true if new runs use this version */
   is_active: boolean;
   description: string | null;
-  /** the principal; null for a key of the whole tenant */
+  /** principal of the request; null for a key of the whole tenant */
   created_by: string | null;
   created_at: string;
   updated_at: string;
-  /** when its first run began: from then on it never changes */
+  /** start of the first run; from then on the version cannot change */
   used_at: string | null;
-  /** the ETag's number */
+  /** number in the ETag */
   revision: number;
   system_prompt?: JsonObject | null;
   workflow_graph: JsonObject | null;
@@ -392,23 +392,23 @@ export interface AgentVersion {
 export interface AgentVersionHead {
   agent_id: string;
   version: string;
-  /** the order in which they were made, from 1 */
+  /** order of creation, from 1 */
   number: number;
-  /** whether new runs get it */
+  /** true if new runs use this version */
   is_active: boolean;
   description: string | null;
-  /** the principal; null for a key of the whole tenant */
+  /** principal of the request; null for a key of the whole tenant */
   created_by: string | null;
   created_at: string;
   updated_at: string;
-  /** when its first run began: from then on it never changes */
+  /** start of the first run; from then on the version cannot change */
   used_at: string | null;
-  /** the ETag's number */
+  /** number in the ETag */
   revision: number;
 }
 
 export interface AgentVersionPatch {
-  /** what is new in it */
+  /** description of the changes */
   description?: string | null;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
@@ -417,16 +417,16 @@ export interface AgentVersionPatch {
   guardrail_config?: GuardrailConfig | null;
   llm_config?: LlmConfig | null;
   execution_config?: ExecutionConfig | null;
-  /** names or ids of tools, or {tool, config_overrides, is_enabled} for each */
+  /** list of tool names or ids, or of {tool, config_overrides, is_enabled} */
   tools?: unknown[] | null;
 }
 
 export interface AgentDiff {
   from: string;
   to: string;
-  /** the parts that differ */
+  /** parts of the definition that differ */
   fields: AgentDiffField[];
-  /** a JSON Patch from the one definition to the other */
+  /** JSON Patch that turns one definition into the other */
   patch: JsonPatch;
 }
 
@@ -442,25 +442,25 @@ export interface AgentLink {
   child_id: string;
   child_name: string;
   child_kind: "agent" | "team" | "workflow";
-  /** what the child is there; member unless told */
+  /** role of the child; default: member */
   role: string;
-  /** its place among the children; behind the others unless told */
+  /** position among the children; default: after the last one */
   position: number;
-  /** a version of the child; null: its active one */
+  /** version of the child; null: the active version */
   child_version: string | null;
   metadata: JsonObject;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   revision: number;
 }
 
 export interface AgentLinkBody {
-  /** what the child is there; member unless told */
+  /** role of the child; default: member */
   role?: string;
-  /** its place among the children; behind the others unless told */
+  /** position among the children; default: after the last one */
   position?: number;
-  /** a version of the child; null: its active one */
+  /** version of the child; null: the active version */
   child_version?: string | null;
   metadata?: JsonObject;
 }
@@ -469,13 +469,13 @@ export interface AgentTree {
   id: string;
   name: string;
   kind: "agent" | "team" | "workflow";
-  /** that the link names, or else the active one */
+  /** version that the link names, or the active version */
   version: string | null;
   role: string | null;
   position: number | null;
-  /** their trees, with the same members except truncated */
+  /** trees of the children, with the same members except truncated */
   children: JsonObject[];
-  /** whether there is more than this shows */
+  /** true if the tree is larger than the answer */
   truncated: boolean;
 }
 
@@ -486,15 +486,15 @@ export interface State {
   description: string | null;
   /** an object or an array */
   data?: unknown;
-  /** JSON Schema 2020-12, which every write of data satisfies */
+  /** JSON Schema 2020-12 that every write of data must satisfy */
   json_schema?: JsonObject | null;
-  /** how to show it; Cairn only keeps it */
+  /** hints for displaying the document; Cairn does not interpret them */
   ui_schema?: JsonObject | null;
-  /** the principal; null for a key of the whole tenant */
+  /** principal of the request; null for a key of the whole tenant */
   updated_by: string | null;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
@@ -502,9 +502,9 @@ export interface StateBody {
   description?: string | null;
   /** an object or an array */
   data: unknown;
-  /** JSON Schema 2020-12, which every write of data satisfies */
+  /** JSON Schema 2020-12 that every write of data must satisfy */
   json_schema?: JsonObject | null;
-  /** how to show it; Cairn only keeps it */
+  /** hints for displaying the document; Cairn does not interpret them */
   ui_schema?: JsonObject | null;
 }
 
@@ -512,9 +512,9 @@ export interface StatePatch {
   description?: string | null;
   /** an object or an array */
   data?: unknown;
-  /** JSON Schema 2020-12, which every write of data satisfies */
+  /** JSON Schema 2020-12 that every write of data must satisfy */
   json_schema?: JsonObject | null;
-  /** how to show it; Cairn only keeps it */
+  /** hints for displaying the document; Cairn does not interpret them */
   ui_schema?: JsonObject | null;
 }
 
@@ -523,11 +523,11 @@ export interface StateVersion {
   description: string | null;
   /** an object or an array */
   data?: unknown;
-  /** JSON Schema 2020-12, which every write of data satisfies */
+  /** JSON Schema 2020-12 that every write of data must satisfy */
   json_schema?: JsonObject | null;
-  /** how to show it; Cairn only keeps it */
+  /** hints for displaying the document; Cairn does not interpret them */
   ui_schema?: JsonObject | null;
-  /** the principal; null for a key of the whole tenant */
+  /** principal of the request; null for a key of the whole tenant */
   created_by: string | null;
   created_at: string;
 }
@@ -536,92 +536,92 @@ export interface StorageItem {
   key: string;
   content_type: string;
   size_bytes: number;
-  /** of JSON, when it was asked for */
+  /** JSON value, with include=values */
   value?: unknown;
-  /** of anything else, when it was asked for */
+  /** bytes that are not JSON, with include=values */
   base64?: string;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
 export interface KeyedThreadBody {
   status?: "active" | "paused" | "cancelled" | "error";
   title?: string | null;
-  /** who works on it; new runs take it over */
+  /** name of the agent that works on the thread; default agent of new runs */
   agent?: string | null;
-  /** the conversation so far: summary, tail, meta */
+  /** state of the conversation: summary, tail, meta */
   context?: JsonObject;
   preferences?: JsonObject;
   important_steps?: unknown;
-  /** its scalar members can be filtered by */
+  /** scalar members can be used as filters */
   metadata?: JsonObject;
   error?: JsonObject | null;
-  /** what a start does while another run is active */
+  /** handling of a new run while another run is active */
   run_policy?: "reject" | "enqueue" | "interrupt" | "rollback";
-  /** drop a run's events when it is finished */
+  /** delete the events of a run when it is finished */
   prune_on_completion?: boolean;
-  /** drop events that are older */
+  /** maximum age of events in seconds; older events are deleted */
   event_max_age_s?: number | null;
 }
 
 export interface Thread {
   id: string;
-  /** your own id of the conversation; no two threads of a tenant have the same */
+  /** id of the conversation in your application; unique within the tenant */
   key: string | null;
   status: "active" | "paused" | "cancelled" | "error";
   title: string | null;
-  /** who works on it; new runs take it over */
+  /** name of the agent that works on the thread; default agent of new runs */
   agent: string | null;
-  /** the conversation so far: summary, tail, meta */
+  /** state of the conversation: summary, tail, meta */
   context?: JsonObject;
   preferences?: JsonObject;
   important_steps?: unknown;
-  /** its scalar members can be filtered by */
+  /** scalar members can be used as filters */
   metadata: JsonObject;
   error: JsonObject | null;
-  /** what a start does while another run is active */
+  /** handling of a new run while another run is active */
   run_policy: "reject" | "enqueue" | "interrupt" | "rollback";
-  /** drop a run's events when it is finished */
+  /** delete the events of a run when it is finished */
   prune_on_completion: boolean;
-  /** drop events that are older */
+  /** maximum age of events in seconds; older events are deleted */
   event_max_age_s: number | null;
   most_recent_run_id: string | null;
   /** cursor of the newest event */
   last_seq: number;
-  /** events up to this one are gone */
+  /** seq of the newest deleted event */
   pruned_seq: number;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
 export interface ThreadBody {
-  /** your own id of the conversation; no two threads of a tenant have the same */
+  /** id of the conversation in your application; unique within the tenant */
   key?: string | null;
   status?: "active" | "paused" | "cancelled" | "error";
   title?: string | null;
-  /** who works on it; new runs take it over */
+  /** name of the agent that works on the thread; default agent of new runs */
   agent?: string | null;
-  /** the conversation so far: summary, tail, meta */
+  /** state of the conversation: summary, tail, meta */
   context?: JsonObject;
   preferences?: JsonObject;
   important_steps?: unknown;
-  /** its scalar members can be filtered by */
+  /** scalar members can be used as filters */
   metadata?: JsonObject;
   error?: JsonObject | null;
-  /** what a start does while another run is active */
+  /** handling of a new run while another run is active */
   run_policy?: "reject" | "enqueue" | "interrupt" | "rollback";
-  /** drop a run's events when it is finished */
+  /** delete the events of a run when it is finished */
   prune_on_completion?: boolean;
-  /** drop events that are older */
+  /** maximum age of events in seconds; older events are deleted */
   event_max_age_s?: number | null;
 }
 
 export interface Reason {
-  /** told in the event */
+  /** reason recorded in the event */
   reason?: string | null;
 }
 
@@ -651,23 +651,23 @@ export interface ImportCounts {
 
 export interface ImportedObject {
   type: string;
-  /** its id in the archive */
+  /** id in the archive */
   from: string;
-  /** its id here */
+  /** id in this tenant */
   to: string;
-  /** an agent that the tenant had already, and that is meant */
+  /** true if the tenant already had this agent; it was not imported again */
   was_there: boolean;
-  /** a thread that came without its key, which another one has here */
+  /** true if the thread was imported without its key, which another thread has */
   key_dropped: boolean;
 }
 
 export interface ToolsAwait {
   tools: ToolAsked[];
-  /** that the engine has already, to go with the others */
+  /** results that the engine has already, stored together with the pending tools */
   backend_results?: BackendResult[];
-  /** of the thread's resumption */
+  /** new value for the resumption of the thread */
   current_step?: number;
-  /** of the thread's resumption */
+  /** new value for the resumption of the thread */
   messages?: JsonObject[];
 }
 
@@ -676,7 +676,7 @@ export interface ToolAsked {
   tool_use_id: string;
   name: string;
   input?: JsonObject;
-  /** who runs it */
+  /** side that executes the tool */
   side: "frontend" | "backend";
 }
 
@@ -684,38 +684,38 @@ export interface BackendResult {
   /** unique within the run */
   tool_use_id: string;
   name?: string;
-  /** tool_result; Cairn does not look at it */
+  /** tool_result; Cairn ignores this member */
   type?: string;
-  /** a text, a list of blocks, any JSON value */
+  /** a string, a list of blocks, or any other JSON value */
   content: unknown;
   is_error?: boolean;
 }
 
 export interface ToolsPause {
   run_id: string;
-  /** of the run, from here on */
+  /** new status of the run */
   status: string;
   phase: string | null;
-  /** tools whose results are missing */
+  /** number of tools whose results are pending */
   remaining: number;
 }
 
 export interface AwaitedTool {
   /** unique within the run */
   tool_use_id: string;
-  /** empty of a result that came without one */
+  /** empty if the result was sent without a name */
   name: string;
   side: "frontend" | "backend";
   input: unknown;
-  /** the result; null while it is not in */
+  /** result of the tool; null while it is pending */
   content: unknown;
   is_error: boolean | null;
-  /** 1, 2, 3: which time the run stopped for tools */
+  /** number of the pause in which the run waited for this tool, from 1 */
   pause: number;
   created_at: string;
-  /** null while the tool is open */
+  /** time of the result; null while it is pending */
   result_at: string | null;
-  /** the principal; null for a key of the whole tenant */
+  /** principal of the request; null for a key of the whole tenant */
   result_by: string | null;
 }
 
@@ -726,231 +726,231 @@ export interface ToolResults {
 export interface ToolResult {
   /** unique within the run */
   tool_use_id: string;
-  /** a text, a list of blocks, any JSON value */
+  /** a string, a list of blocks, or any other JSON value */
   content: unknown;
   is_error?: boolean;
 }
 
 export interface ToolsSettled {
   run_id: string;
-  /** of the run, from here on */
+  /** new status of the run */
   status: string;
   phase: string | null;
-  /** tools whose results are missing */
+  /** number of tools whose results are pending */
   remaining: number;
-  /** these were the last, and the run goes on */
+  /** true if these were the last results and the run continues */
   resumed: boolean;
   accepted: string[];
-  /** ids that had a result before: that one stays */
+  /** ids that already had a result, which is kept */
   duplicates: string[];
 }
 
 export interface Resumption {
   thread_id: string;
-  /** the thread's id, under the name that engines know it by */
+  /** id of the thread, under the name that engines use */
   agent_uuid: string;
-  /** of the newest run when this was last written */
+  /** agent of the newest run at the time of the last write */
   agent_id: string | null;
-  /** left out: role and instructions of the newest run's agent version */
+  /** default: role and instructions of the agent version of the newest run */
   system_prompt: string | null;
-  /** left out: the default_model of the newest run's agent version */
+  /** default: the default_model of the agent version of the newest run */
   model: string | null;
-  /** 50 unless told */
+  /** default: 50 */
   max_steps: number;
-  /** 0 unless told */
+  /** default: 0 */
   thinking_tokens: number;
-  /** 2048 unless told */
+  /** default: 2048 */
   max_tokens: number;
-  /** where code is executed */
+  /** container in which code is executed */
   container_id: string | null;
-  /** the compacted messages; what a write leaves out stays */
+  /** compacted messages; unchanged if a write omits them */
   messages?: JsonObject[];
-  /** tools of the client: [{name, description, input_schema}] */
+  /** client tools: [{name, description, input_schema}] */
   tool_schemas: JsonObject[];
-  /** tools of the model's provider, objects */
+  /** objects that describe tools of the model's provider */
   server_tools: JsonObject[];
   /** texts */
   beta_headers: string[];
-  /** passed on to the provider: temperature … */
+  /** arguments for the provider: temperature … */
   api_kwargs: JsonObject;
-  /** how the stream is written: xml, json … */
+  /** format of the stream: xml, json … */
   formatter: string | null;
   stream_meta_history_and_tool_results: boolean;
-  /** the name of the type alone */
+  /** name of the type */
   compactor_type: string | null;
-  /** the name of the type alone */
+  /** name of the type */
   memory_store_type: string | null;
-  /** file id → {filename, storage_path …} */
+  /** map of file ids to {filename, storage_path …} */
   file_registry: JsonObject;
-  /** anything else of the application */
+  /** other data of the application */
   extras: JsonObject;
-  /** 5 unless told */
+  /** default: 5 */
   max_retries: number;
-  /** seconds before the first retry, to the millisecond; 1 unless told */
+  /** seconds before the first retry, in whole milliseconds; default: 1 */
   base_delay: number;
-  /** of the last run */
+  /** tokens of the last run */
   last_known_input_tokens: number;
-  /** of the last run */
+  /** tokens of the last run */
   last_known_output_tokens: number;
-  /** to go on from */
+  /** step from which the run continues */
   current_step: number;
-  /** all messages of the run under way; its history entry takes them over when it ends */
+  /** all messages of the unfinished run; copied to the history entry when the run ends */
   conversation_history?: JsonObject[];
-  /** the thread's */
+  /** title of the thread */
   title: string | null;
-  /** of tool_schemas */
+  /** names of the tools in tool_schemas */
   tool_names: string[];
-  /** that unfinished runs wait for: [{tool_use_id, name, input}] */
+  /** frontend tools that unfinished runs wait for: [{tool_use_id, name, input}] */
   pending_frontend_tools: JsonObject[];
-  /** that are in while others are missing */
+  /** results that have arrived while others are pending */
   pending_backend_results: JsonObject[];
   awaiting_frontend_tools: boolean;
   created_at: string;
   updated_at: string;
   last_run_at: string | null;
-  /** of the thread that are nobody's children */
+  /** number of runs of the thread without a parent */
   total_runs: number;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
 export interface ResumptionBody {
-  /** left out: role and instructions of the newest run's agent version */
+  /** default: role and instructions of the agent version of the newest run */
   system_prompt?: string | null;
-  /** left out: the default_model of the newest run's agent version */
+  /** default: the default_model of the agent version of the newest run */
   model?: string | null;
-  /** 50 unless told */
+  /** default: 50 */
   max_steps?: number;
-  /** 0 unless told */
+  /** default: 0 */
   thinking_tokens?: number;
-  /** 2048 unless told */
+  /** default: 2048 */
   max_tokens?: number;
-  /** where code is executed */
+  /** container in which code is executed */
   container_id?: string | null;
-  /** the compacted messages; what a write leaves out stays */
+  /** compacted messages; unchanged if a write omits them */
   messages?: JsonObject[];
-  /** tools of the client: [{name, description, input_schema}] */
+  /** client tools: [{name, description, input_schema}] */
   tool_schemas?: JsonObject[];
-  /** tools of the model's provider, objects */
+  /** objects that describe tools of the model's provider */
   server_tools?: JsonObject[];
   /** texts */
   beta_headers?: string[];
-  /** passed on to the provider: temperature … */
+  /** arguments for the provider: temperature … */
   api_kwargs?: JsonObject;
-  /** how the stream is written: xml, json … */
+  /** format of the stream: xml, json … */
   formatter?: string | null;
   stream_meta_history_and_tool_results?: boolean;
-  /** the name of the type alone */
+  /** name of the type */
   compactor_type?: string | null;
-  /** the name of the type alone */
+  /** name of the type */
   memory_store_type?: string | null;
-  /** file id → {filename, storage_path …} */
+  /** map of file ids to {filename, storage_path …} */
   file_registry?: JsonObject;
-  /** anything else of the application */
+  /** other data of the application */
   extras?: JsonObject;
-  /** 5 unless told */
+  /** default: 5 */
   max_retries?: number;
-  /** seconds before the first retry, to the millisecond; 1 unless told */
+  /** seconds before the first retry, in whole milliseconds; default: 1 */
   base_delay?: number;
-  /** of the last run */
+  /** tokens of the last run */
   last_known_input_tokens?: number;
-  /** of the last run */
+  /** tokens of the last run */
   last_known_output_tokens?: number;
-  /** to go on from */
+  /** step from which the run continues */
   current_step?: number;
-  /** all messages of the run under way; its history entry takes them over when it ends */
+  /** all messages of the unfinished run; copied to the history entry when the run ends */
   conversation_history?: JsonObject[];
-  /** the thread's */
+  /** title of the thread */
   title?: string | null;
 }
 
 export interface ResumptionPatch {
-  /** left out: role and instructions of the newest run's agent version */
+  /** default: role and instructions of the agent version of the newest run */
   system_prompt?: string | null;
-  /** left out: the default_model of the newest run's agent version */
+  /** default: the default_model of the agent version of the newest run */
   model?: string | null;
-  /** 50 unless told */
+  /** default: 50 */
   max_steps?: number;
-  /** 0 unless told */
+  /** default: 0 */
   thinking_tokens?: number;
-  /** 2048 unless told */
+  /** default: 2048 */
   max_tokens?: number;
-  /** where code is executed */
+  /** container in which code is executed */
   container_id?: string | null;
-  /** the compacted messages; what a write leaves out stays */
+  /** compacted messages; unchanged if a write omits them */
   messages?: JsonObject[];
-  /** tools of the client: [{name, description, input_schema}] */
+  /** client tools: [{name, description, input_schema}] */
   tool_schemas?: JsonObject[];
-  /** tools of the model's provider, objects */
+  /** objects that describe tools of the model's provider */
   server_tools?: JsonObject[];
   /** texts */
   beta_headers?: string[];
-  /** passed on to the provider: temperature … */
+  /** arguments for the provider: temperature … */
   api_kwargs?: JsonObject;
-  /** how the stream is written: xml, json … */
+  /** format of the stream: xml, json … */
   formatter?: string | null;
   stream_meta_history_and_tool_results?: boolean;
-  /** the name of the type alone */
+  /** name of the type */
   compactor_type?: string | null;
-  /** the name of the type alone */
+  /** name of the type */
   memory_store_type?: string | null;
-  /** file id → {filename, storage_path …} */
+  /** map of file ids to {filename, storage_path …} */
   file_registry?: JsonObject;
-  /** anything else of the application */
+  /** other data of the application */
   extras?: JsonObject;
-  /** 5 unless told */
+  /** default: 5 */
   max_retries?: number;
-  /** seconds before the first retry, to the millisecond; 1 unless told */
+  /** seconds before the first retry, in whole milliseconds; default: 1 */
   base_delay?: number;
-  /** of the last run */
+  /** tokens of the last run */
   last_known_input_tokens?: number;
-  /** of the last run */
+  /** tokens of the last run */
   last_known_output_tokens?: number;
-  /** to go on from */
+  /** step from which the run continues */
   current_step?: number;
-  /** all messages of the run under way; its history entry takes them over when it ends */
+  /** all messages of the unfinished run; copied to the history entry when the run ends */
   conversation_history?: JsonObject[];
-  /** the thread's */
+  /** title of the thread */
   title?: string | null;
 }
 
 export interface ResumptionAppend {
-  /** to the end of messages */
+  /** messages to append to messages */
   append?: JsonObject[];
-  /** to the end of conversation_history */
+  /** messages to append to conversation_history */
   append_history?: JsonObject[];
 }
 
 export interface HistoryEntry {
-  /** the whole conversation of the run, not compacted */
+  /** complete conversation of the run, not compacted */
   messages?: JsonObject[];
   final_response: string | null;
-  /** end_turn, max_steps, tool_use …; failed and cancelled where nobody said */
+  /** end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status */
   stop_reason: string | null;
   /** [{file_id, filename, …}] */
   generated_files: JsonObject[];
   extras: JsonObject;
   conversation_id: string;
   thread_id: string;
-  /** the thread's id, under the name that engines know it by */
+  /** id of the thread, under the name that engines use */
   agent_uuid: string;
   /** 1, 2, 3 within the thread */
   sequence_number: number;
   run_id: string;
-  /** the run's: completed, failed or cancelled */
+  /** status of the run: completed, failed or cancelled */
   status: string | null;
   agent_id: string | null;
   started_at: string;
   completed_at: string;
   user_message: string;
   total_steps: number;
-  /** of the run and its children */
+  /** usage of the run and its children */
   usage: HistoryUsage;
-  /** of the run and its children: input_cost, output_cost, total_cost … */
+  /** cost of the run and its children: input_cost, output_cost, total_cost … */
   cost: JsonObject;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
@@ -962,10 +962,10 @@ export interface HistoryUsage {
 }
 
 export interface HistoryPatch {
-  /** the whole conversation of the run, not compacted */
+  /** complete conversation of the run, not compacted */
   messages?: JsonObject[];
   final_response?: string | null;
-  /** end_turn, max_steps, tool_use …; failed and cancelled where nobody said */
+  /** end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status */
   stop_reason?: string | null;
   /** [{file_id, filename, …}] */
   generated_files?: JsonObject[];
@@ -979,28 +979,28 @@ export interface ThreadContext {
   /** completed runs in the history of the thread */
   runs_available: number;
   estimated_tokens: number;
-  /** the budget left out something of the runs that were asked for */
+  /** true if the budget excluded messages of the requested runs */
   truncated: boolean;
 }
 
 export interface RunCreate {
-  /** the message that triggers the run */
+  /** message that triggers the run */
   user_input?: string | null;
   ask_clarifications?: boolean;
-  /** instead of the thread's run_policy */
+  /** overrides the run_policy of the thread */
   policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
-  /** queue (a worker claims it; the default) or direct (the caller works on it) */
+  /** queue (default: a worker claims the run) or direct (the caller executes the run) */
   dispatch?: "queue" | "direct";
   parent_run_id?: string | null;
-  /** the name to claim it by; when absent the agent's or the thread's */
+  /** agent name by which a worker claims the run; default: the name from agent_id or the thread */
   agent?: string | null;
-  /** the agent that the run is of */
+  /** agent that the run executes */
   agent_id?: string | null;
-  /** with agent_id: the active one when absent */
+  /** only with agent_id; default: the active version */
   agent_version?: string | null;
   model?: string | null;
   provider?: string | null;
-  /** what asks for the run, whole: a message with attachments … */
+  /** complete request for the run: a message with attachments … */
   request?: JsonObject | null;
   state?: JsonObject;
   metadata?: JsonObject;
@@ -1016,7 +1016,7 @@ export interface Run {
     | "completed"
     | "failed"
     | "cancelled";
-  /** the engine's checkpoint: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input … */
   state?: JsonObject;
   metadata: JsonObject;
   final_output?: unknown;
@@ -1025,21 +1025,21 @@ export interface Run {
   provider: string | null;
   /** why the model stopped: end_turn, max_tokens … */
   stop_reason: string | null;
-  /** what the run answered, for people */
+  /** answer text for people */
   content?: string | null;
   content_type?: string | null;
   citations?: unknown;
-  /** what the engine measured */
+  /** measurements of the engine */
   metrics?: JsonObject | null;
   thread_id: string;
   parent_run_id: string | null;
   dispatch: "queue" | "direct";
-  /** the name to claim it by */
+  /** agent name by which a worker claims the run */
   agent: string | null;
   agent_id: string | null;
-  /** of the agent's definition */
+  /** version of the agent's definition */
   agent_version: string | null;
-  /** where it is in the life of an agent's instance */
+  /** phase in the life cycle of an agent instance */
   phase: 
     | "created"
     | "initializing"
@@ -1055,20 +1055,20 @@ export interface Run {
   forked_from_checkpoint_id: string | null;
   turn_count: number;
   step_count: number;
-  /** of the run itself */
+  /** usage of the run without its descendants */
   usage: RunUsage;
-  /** of the run and its descendants */
+  /** usage of the run and its descendants */
   total_usage: RunUsage;
-  /** what asked for the run, whole */
+  /** complete request that started the run */
   request?: JsonObject | null;
   user_input?: string | null;
   ask_clarifications: boolean;
-  /** the newest answer to a question of the run */
+  /** latest answer to a question of the run */
   input?: unknown;
-  /** who holds the lease */
+  /** name of the worker that holds the lease */
   worker: string | null;
   lease_ms: number | null;
-  /** the fencing token of the newest claim */
+  /** fencing token of the newest claim */
   fence: number;
   started_at: string | null;
   finished_at: string | null;
@@ -1079,21 +1079,21 @@ export interface Run {
 
 export interface RunUsage {
   llm_calls: number;
-  /** neither written to a cache nor read from one */
+  /** input tokens neither written to a cache nor read from one */
   input_tokens: number;
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
-  /** of the calls that have a price; null when none of them has one */
+  /** cost of the calls that have a price; null if no call has a price */
   cost_usd: number | null;
-  /** calls of models without a price: their cost is in no sum */
+  /** number of calls of models without a price; sums do not include their cost */
   unpriced_calls: number;
 }
 
 export interface RunClaim {
-  /** a name for people to read */
+  /** display name of the worker */
   worker: string;
-  /** 30000 unless told */
+  /** default: 30000 */
   lease_ms?: number;
   /** only runs of this agent */
   agent?: string | null;
@@ -1102,16 +1102,16 @@ export interface RunClaim {
 }
 
 export interface AgentRunCreate {
-  /** a new thread is made when it is absent */
+  /** default: a new thread is created */
   thread_id?: string | null;
   input: AgentRunInput;
   config?: AgentRunConfig | null;
-  /** the active one when absent */
+  /** default: the active version */
   agent_version?: string | null;
   parent_run_id?: string | null;
-  /** instead of the thread's run_policy */
+  /** overrides the run_policy of the thread */
   policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
-  /** queue (a worker claims it; the default) or direct (the caller works on it) */
+  /** queue (default: a worker claims the run) or direct (the caller executes the run) */
   dispatch?: "queue" | "direct";
   metadata?: JsonObject;
 }
@@ -1122,9 +1122,9 @@ export interface AgentRunInput {
 }
 
 export interface AgentRunConfig {
-  /** instead of the agent's default_model */
+  /** overrides the default_model of the agent */
   model_override?: string | null;
-  /** taken and not needed: the thread's events can always be streamed */
+  /** accepted but ignored: the events of the thread can always be streamed */
   stream?: boolean | null;
 }
 
@@ -1140,7 +1140,7 @@ export interface AgentRun {
     | "completed"
     | "failed"
     | "cancelled";
-  /** the engine's checkpoint: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input … */
   state?: JsonObject;
   metadata: JsonObject;
   final_output?: unknown;
@@ -1149,21 +1149,21 @@ export interface AgentRun {
   provider: string | null;
   /** why the model stopped: end_turn, max_tokens … */
   stop_reason: string | null;
-  /** what the run answered, for people */
+  /** answer text for people */
   content?: string | null;
   content_type?: string | null;
   citations?: unknown;
-  /** what the engine measured */
+  /** measurements of the engine */
   metrics?: JsonObject | null;
   thread_id: string;
   parent_run_id: string | null;
   dispatch: "queue" | "direct";
-  /** the name to claim it by */
+  /** agent name by which a worker claims the run */
   agent: string | null;
   agent_id: string | null;
-  /** of the agent's definition */
+  /** version of the agent's definition */
   agent_version: string | null;
-  /** where it is in the life of an agent's instance */
+  /** phase in the life cycle of an agent instance */
   phase: 
     | "created"
     | "initializing"
@@ -1179,20 +1179,20 @@ export interface AgentRun {
   forked_from_checkpoint_id: string | null;
   turn_count: number;
   step_count: number;
-  /** of the run itself */
+  /** usage of the run without its descendants */
   usage: RunUsage;
-  /** of the run and its descendants */
+  /** usage of the run and its descendants */
   total_usage: RunUsage;
-  /** what asked for the run, whole */
+  /** complete request that started the run */
   request?: JsonObject | null;
   user_input?: string | null;
   ask_clarifications: boolean;
-  /** the newest answer to a question of the run */
+  /** latest answer to a question of the run */
   input?: unknown;
-  /** who holds the lease */
+  /** name of the worker that holds the lease */
   worker: string | null;
   lease_ms: number | null;
-  /** the fencing token of the newest claim */
+  /** fencing token of the newest claim */
   fence: number;
   started_at: string | null;
   finished_at: string | null;
@@ -1211,7 +1211,7 @@ export interface RunWithMembers {
     | "completed"
     | "failed"
     | "cancelled";
-  /** the engine's checkpoint: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input … */
   state?: JsonObject;
   metadata: JsonObject;
   final_output?: unknown;
@@ -1220,21 +1220,21 @@ export interface RunWithMembers {
   provider: string | null;
   /** why the model stopped: end_turn, max_tokens … */
   stop_reason: string | null;
-  /** what the run answered, for people */
+  /** answer text for people */
   content?: string | null;
   content_type?: string | null;
   citations?: unknown;
-  /** what the engine measured */
+  /** measurements of the engine */
   metrics?: JsonObject | null;
   thread_id: string;
   parent_run_id: string | null;
   dispatch: "queue" | "direct";
-  /** the name to claim it by */
+  /** agent name by which a worker claims the run */
   agent: string | null;
   agent_id: string | null;
-  /** of the agent's definition */
+  /** version of the agent's definition */
   agent_version: string | null;
-  /** where it is in the life of an agent's instance */
+  /** phase in the life cycle of an agent instance */
   phase: 
     | "created"
     | "initializing"
@@ -1250,29 +1250,29 @@ export interface RunWithMembers {
   forked_from_checkpoint_id: string | null;
   turn_count: number;
   step_count: number;
-  /** of the run itself */
+  /** usage of the run without its descendants */
   usage: RunUsage;
-  /** of the run and its descendants */
+  /** usage of the run and its descendants */
   total_usage: RunUsage;
-  /** what asked for the run, whole */
+  /** complete request that started the run */
   request?: JsonObject | null;
   user_input?: string | null;
   ask_clarifications: boolean;
-  /** the newest answer to a question of the run */
+  /** latest answer to a question of the run */
   input?: unknown;
-  /** who holds the lease */
+  /** name of the worker that holds the lease */
   worker: string | null;
   lease_ms: number | null;
-  /** the fencing token of the newest claim */
+  /** fencing token of the newest claim */
   fence: number;
   started_at: string | null;
   finished_at: string | null;
   created_at: string;
   updated_at: string;
   version: number;
-  /** what its children answered, oldest first */
+  /** answers of the children, oldest first */
   member_responses?: MemberResponse[];
-  /** older ones are left out: GET /v1/runs?parent_run_id= has them all */
+  /** true if older answers are omitted: GET /v1/runs?parent_run_id= lists all children */
   more_members?: boolean | null;
 }
 
@@ -1295,7 +1295,7 @@ export interface MemberResponse {
 
 export interface RunTree {
   run_count: number;
-  /** there are more descendants than a tree holds, 1000 runs */
+  /** true if the run has more descendants than the limit of 1000 runs */
   is_cut: boolean;
   root: RunTreeNode;
 }
@@ -1347,9 +1347,9 @@ export interface RunPhaseBody {
     | "completed"
     | "failed"
     | "cancelled";
-  /** what leads there: plan_ready, tool_call …; what the table says when absent */
+  /** cause of the transition: plan_ready, tool_call …; default: from the table of transitions */
   trigger?: string | null;
-  /** for the log */
+  /** details for the log */
   detail?: JsonObject | null;
 }
 
@@ -1384,22 +1384,22 @@ export interface RunPhase {
 
 export interface TurnCreate {
   input: TurnInput;
-  /** running, unless the output tells otherwise */
+  /** default: the status in output, or running */
   status?: "running" | "complete" | "awaiting_tool" | "awaiting_human" | "failed" | "cancelled";
-  /** a message, tool_calls …; its status, if it has one, is the turn's */
+  /** a message, tool_calls …; a status in the output sets the status of the turn */
   output?: JsonObject | null;
   latency_ms?: number | null;
-  /** of the run's thread */
+  /** checkpoint of the run's thread */
   checkpoint_id?: string | null;
-  /** of one call of a model; its cost is computed */
+  /** usage of one model call; Cairn computes the cost */
   usage?: TurnUsageBody | null;
 }
 
 export interface TurnInput {
-  /** this or tool_results, or both */
+  /** message, tool_results or both must be given */
   message?: string | null;
   attachments?: unknown[] | null;
-  /** objects, each with its tool_use_id; 256 at the most */
+  /** at most 256 objects, each with a tool_use_id */
   tool_results?: JsonObject[] | null;
 }
 
@@ -1408,9 +1408,9 @@ export interface TurnUsageBody {
   tokens_out?: number | null;
   cache_creation_input_tokens?: number | null;
   cache_read_input_tokens?: number | null;
-  /** the run's when absent */
+  /** default: as in the run */
   model?: string | null;
-  /** the run's when absent */
+  /** default: as in the run */
   provider?: string | null;
 }
 
@@ -1433,43 +1433,43 @@ export interface Turn {
 export interface TurnUsage {
   tokens_in: number;
   tokens_out: number;
-  /** of the calls that have a price; null when none of them has one */
+  /** cost of the calls that have a price; null if no call has a price */
   cost_usd: number | null;
   llm_calls: number;
   unpriced_calls: number;
 }
 
 export interface TurnPatch {
-  /** running, unless the output tells otherwise */
+  /** default: the status in output, or running */
   status?: "running" | "complete" | "awaiting_tool" | "awaiting_human" | "failed" | "cancelled";
-  /** a message, tool_calls …; its status, if it has one, is the turn's */
+  /** a message, tool_calls …; a status in the output sets the status of the turn */
   output?: JsonObject | null;
   latency_ms?: number | null;
-  /** of the run's thread */
+  /** checkpoint of the run's thread */
   checkpoint_id?: string | null;
-  /** of one call of a model; its cost is computed */
+  /** usage of one model call; Cairn computes the cost */
   usage?: TurnUsageBody | null;
 }
 
 export interface UsageBody {
-  /** the run's unless told */
+  /** default: as in the run */
   model?: string | null;
-  /** the run's unless told */
+  /** default: as in the run */
   provider?: string | null;
-  /** the turn of the run in which it happened */
+  /** turn of the run in which the call happened */
   turn_id?: string | null;
-  /** neither written to a cache nor read from one */
+  /** input tokens neither written to a cache nor read from one */
   input_tokens: number;
   output_tokens: number;
-  /** written to a cache */
+  /** input tokens written to a cache */
   cache_creation_input_tokens?: number;
-  /** read from a cache */
+  /** input tokens read from a cache */
   cache_read_input_tokens?: number;
-  /** computed from the model's price, never given */
+  /** rejected in requests: Cairn computes the cost from the price of the model */
   cost?: unknown;
-  /** computed from the model's price, never given */
+  /** rejected in requests: Cairn computes the cost from the price of the model */
   cost_usd?: unknown;
-  /** computed from the model's price, never given */
+  /** rejected in requests: Cairn computes the cost from the price of the model */
   total_cost?: unknown;
 }
 
@@ -1478,39 +1478,39 @@ export interface Cost {
   output_cost: number | null;
   cache_write_cost: number | null;
   cache_read_cost: number | null;
-  /** null when a call had no price */
+  /** null if a call had no price */
   total_cost: number | null;
-  /** what was written to a cache and read from one included */
+  /** including tokens written to a cache and read from a cache */
   total_input_tokens: number;
   total_output_tokens: number;
   total_cache_creation_tokens: number;
   total_cache_read_tokens: number;
-  /** null when it is not known, or when there are several: models names them */
+  /** null if unknown or if there are several models, which models lists */
   model_id: string | null;
   models?: string[];
-  /** a call was long enough for the long-context rates */
+  /** true if the long-context rates applied to a call */
   long_context_applied: boolean;
   currency: string | null;
   price_version?: number;
   llm_calls: number;
   unpriced_calls: number;
-  /** where some calls had no price, what the others cost */
+  /** cost of the calls with a price, if other calls had none */
   priced_cost?: number;
 }
 
 export interface RunCost {
   run_id: string;
-  /** of the run and its descendants */
+  /** usage of the run and its descendants */
   total: Cost;
-  /** the same, by model, provider and version of the price */
+  /** usage by model, provider and version of the price */
   models: ModelUsage[];
 }
 
 export interface ModelUsage {
-  /** empty when it is not known */
+  /** empty if unknown */
   model: string;
   provider: string;
-  /** null: these calls had no price */
+  /** null if these calls had no price */
   price_version: number | null;
   llm_calls: number;
   long_context_calls: number;
@@ -1526,51 +1526,51 @@ export interface ModelUsage {
 
 export interface Price {
   model: string;
-  /** for a million tokens of input that is in no cache */
+  /** price of a million input tokens outside of a cache */
   input: number;
-  /** for a million tokens of output */
+  /** price of a million output tokens */
   output: number;
-  /** for a million tokens written to a cache; 1.25 times input */
+  /** price of a million tokens written to a cache; default: 1.25 times input */
   cache_write?: number;
-  /** for a million tokens read from a cache; 0.1 times input */
+  /** price of a million tokens read from a cache; default: 0.1 times input */
   cache_read?: number;
-  /** other rates for calls with more input than this */
+  /** rates for calls with more input tokens than above_tokens */
   long_context: LongContextPrice | null;
   provider: string | null;
-  /** USD unless told; that of all prices of the tenant */
+  /** default: USD; all prices of a tenant have the same currency */
   currency: string;
-  /** from this version on the model has no price */
+  /** true if this version removed the price of the model */
   deleted: boolean;
   created_at: string;
   version: number;
 }
 
 export interface LongContextPrice {
-  /** of input, what is in a cache included */
+  /** number of input tokens, including cached tokens */
   above_tokens: number;
-  /** for a million tokens of input that is in no cache */
+  /** price of a million input tokens outside of a cache */
   input: number;
-  /** for a million tokens of output */
+  /** price of a million output tokens */
   output: number;
-  /** for a million tokens written to a cache; 1.25 times input */
+  /** price of a million tokens written to a cache; default: 1.25 times input */
   cache_write?: number;
-  /** for a million tokens read from a cache; 0.1 times input */
+  /** price of a million tokens read from a cache; default: 0.1 times input */
   cache_read?: number;
 }
 
 export interface PriceBody {
-  /** for a million tokens of input that is in no cache */
+  /** price of a million input tokens outside of a cache */
   input: number;
-  /** for a million tokens of output */
+  /** price of a million output tokens */
   output: number;
-  /** for a million tokens written to a cache; 1.25 times input */
+  /** price of a million tokens written to a cache; default: 1.25 times input */
   cache_write?: number;
-  /** for a million tokens read from a cache; 0.1 times input */
+  /** price of a million tokens read from a cache; default: 0.1 times input */
   cache_read?: number;
-  /** other rates for calls with more input than this */
+  /** rates for calls with more input tokens than above_tokens */
   long_context?: LongContextPrice | null;
   provider?: string | null;
-  /** USD unless told; that of all prices of the tenant */
+  /** default: USD; all prices of a tenant have the same currency */
   currency?: string;
 }
 
@@ -1580,12 +1580,12 @@ export interface CostBody {
 }
 
 export interface TokenUsage {
-  /** neither written to a cache nor read from one */
+  /** input tokens neither written to a cache nor read from one */
   input_tokens: number;
   output_tokens: number;
-  /** written to a cache */
+  /** input tokens written to a cache */
   cache_creation_input_tokens?: number;
-  /** read from a cache */
+  /** input tokens read from a cache */
   cache_read_input_tokens?: number;
 }
 
@@ -1596,17 +1596,17 @@ export interface Usage {
   from: string;
   to: string;
   currency: string;
-  /** of all pages */
+  /** totals of all pages */
   totals: UsageTotal;
 }
 
 export interface UsageRow {
-  /** of UTC; here, as the next three, when it is in group_by */
+  /** day in UTC; present only if group_by contains day */
   day?: string;
-  /** empty: runs, which are counted under no model, and calls of an unknown one */
+  /** empty: runs, which are counted without a model, and calls of an unknown model */
   model?: string;
   provider?: string;
-  /** the nil id: runs of no agent */
+  /** the nil UUID: runs without an agent */
   agent_id?: string;
   runs_started: number;
   runs_completed: number;
@@ -1617,7 +1617,7 @@ export interface UsageRow {
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
-  /** of the calls that had a price, in the tenant's currency */
+  /** cost of the calls that had a price, in the currency of the tenant */
   cost_usd: number;
   unpriced_calls: number;
 }
@@ -1632,19 +1632,19 @@ export interface UsageTotal {
   output_tokens: number;
   cache_creation_input_tokens: number;
   cache_read_input_tokens: number;
-  /** of the calls that had a price, in the tenant's currency */
+  /** cost of the calls that had a price, in the currency of the tenant */
   cost_usd: number;
   unpriced_calls: number;
 }
 
 export interface UsageAverage {
   thread_id?: string;
-  /** the nil id: runs of no agent */
+  /** the nil UUID: runs without an agent */
   agent_id?: string;
   runs: number;
   input_tokens: number;
   output_tokens: number;
-  /** of input and output a run, rounded */
+  /** average number of input and output tokens per run, rounded */
   avg_tokens: number;
 }
 
@@ -1654,14 +1654,14 @@ export interface EvalBody {
   eval_type: string;
   agent_id?: string | null;
   agent_version?: string | null;
-  /** the run that was judged */
+  /** evaluated run */
   run_id?: string | null;
-  /** that was evaluated */
+  /** evaluated model */
   model?: string | null;
   provider?: string | null;
-  /** what was evaluated, for people */
+  /** display name of the evaluated object */
   evaluated_name?: string | null;
-  /** lists leave it and eval_data out */
+  /** lists omit eval_input and eval_data */
   eval_input?: JsonObject;
   eval_data?: JsonObject;
   /** from 0 to 1, with up to 6 digits after the point */
@@ -1677,14 +1677,14 @@ export interface Eval {
   eval_type: string;
   agent_id: string | null;
   agent_version: string | null;
-  /** the run that was judged */
+  /** evaluated run */
   run_id: string | null;
-  /** that was evaluated */
+  /** evaluated model */
   model: string | null;
   provider: string | null;
-  /** what was evaluated, for people */
+  /** display name of the evaluated object */
   evaluated_name: string | null;
-  /** lists leave it and eval_data out */
+  /** lists omit eval_input and eval_data */
   eval_input?: JsonObject;
   eval_data?: JsonObject;
   /** from 0 to 1, with up to 6 digits after the point */
@@ -1702,14 +1702,14 @@ export interface EvalPatch {
   eval_type?: string;
   agent_id?: string | null;
   agent_version?: string | null;
-  /** the run that was judged */
+  /** evaluated run */
   run_id?: string | null;
-  /** that was evaluated */
+  /** evaluated model */
   model?: string | null;
   provider?: string | null;
-  /** what was evaluated, for people */
+  /** display name of the evaluated object */
   evaluated_name?: string | null;
-  /** lists leave it and eval_data out */
+  /** lists omit eval_input and eval_data */
   eval_input?: JsonObject;
   eval_data?: JsonObject;
   /** from 0 to 1, with up to 6 digits after the point */
@@ -1721,7 +1721,7 @@ export interface EvalPatch {
 export interface NotebookBody {
   title: string;
   description?: string | null;
-  /** for the agents that work in it; lists leave them out */
+  /** instructions for the agents that work in the notebook; omitted in lists */
   instructions?: string | null;
   metadata?: JsonObject;
 }
@@ -1730,12 +1730,12 @@ export interface Notebook {
   id: string;
   title: string;
   description: string | null;
-  /** for the agents that work in it; lists leave them out */
+  /** instructions for the agents that work in the notebook; omitted in lists */
   instructions?: string | null;
   metadata: JsonObject;
-  /** 1, 2, 3 within the tenant, for people */
+  /** number within the tenant, for people: 1, 2, 3 */
   number: number;
-  /** how many it has */
+  /** number of threads in the notebook */
   sessions: number;
   created_at: string;
   updated_at: string;
@@ -1745,25 +1745,25 @@ export interface Notebook {
 export interface NotebookPatch {
   title?: string;
   description?: string | null;
-  /** for the agents that work in it; lists leave them out */
+  /** instructions for the agents that work in the notebook; omitted in lists */
   instructions?: string | null;
   metadata?: JsonObject;
 }
 
 export interface NotebookSessionBody {
-  /** a new thread when absent */
+  /** default: a new thread */
   thread_id?: string | null;
 }
 
 export interface NotebookSession {
   notebook_id: string;
   thread_id: string;
-  /** rises within the tenant */
+  /** increases within the tenant */
   number: number;
-  /** the thread's */
+  /** title of the thread */
   title: string | null;
   status: string;
-  /** when the thread came into the notebook */
+  /** time at which the thread was added */
   created_at: string;
 }
 
@@ -1776,7 +1776,7 @@ export interface RunBody {
     | "completed"
     | "failed"
     | "cancelled";
-  /** the engine's checkpoint: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input … */
   state?: JsonObject;
   metadata?: JsonObject;
   final_output?: unknown;
@@ -1785,91 +1785,91 @@ export interface RunBody {
   provider?: string | null;
   /** why the model stopped: end_turn, max_tokens … */
   stop_reason?: string | null;
-  /** what the run answered, for people */
+  /** answer text for people */
   content?: string | null;
   content_type?: string | null;
   citations?: unknown;
-  /** what the engine measured */
+  /** measurements of the engine */
   metrics?: JsonObject | null;
 }
 
 export interface RunInput {
-  /** any JSON value: the answer to the question */
+  /** answer to the question, any JSON value */
   input: unknown;
 }
 
 export interface RunHeartbeat {
-  /** 30000 unless told */
+  /** default: 30000 */
   lease_ms?: number;
 }
 
 export interface StepAppend {
-  /** many steps instead of one; all are appended or none */
+  /** list of steps instead of one step; either all steps are appended or none */
   steps?: StepInput[];
-  /** of a line of a log; not kept, the step gets its own */
+  /** id in an existing log; ignored, since Cairn assigns a new id */
   log_id?: number | null;
-  /** of a line of a log; must be this run */
+  /** run id in an existing log; must be this run */
   run_id?: string | null;
-  /** of a line of a log; must be the run's thread or agent */
+  /** agent_uuid in an existing log; must be the thread or the agent of the run */
   agent_uuid?: string | null;
-  /** run_started, tool_execution …, or an application's own with a dot */
+  /** run_started, tool_execution …, or an application type that contains a dot */
   action_type?: string;
-  /** when it happened; now unless told */
+  /** time of the step; default: now */
   timestamp?: string | null;
-  /** 0 before the loop, then the iteration */
+  /** 0 before the loop, then the number of the iteration */
   step_number?: number | null;
   action_data?: JsonObject;
-  /** the messages at this point; kept for what is new in them */
+  /** messages at this point; only new messages are stored */
   messages_snapshot?: JsonObject[] | null;
-  /** how many messages_snapshot has, unless told */
+  /** default: the number of messages in messages_snapshot */
   messages_count?: number | null;
   estimated_tokens?: number | null;
   duration_ms?: number | null;
-  /** the turn of this run that it belongs to */
+  /** turn of this run to which the step belongs */
   turn_id?: string | null;
-  /** of tool_execution and tool_error also in action_data */
+  /** tool_execution and tool_error may also give the name in action_data */
   tool_name?: string | null;
   tool_use_id?: string | null;
-  /** of types that have one, what the type and action_data say unless told */
+  /** default: derived from the type and action_data, for types with an outcome */
   outcome?: "success" | "error" | null;
-  /** that was called; of steps of a call also in action_data */
+  /** called model; may also be given in action_data */
   model?: string | null;
   provider?: string | null;
-  /** the tokens of the call, which count for the run; also in action_data */
+  /** tokens of the call, added to the usage of the run; may also be given in action_data */
   usage?: StepUsage | null;
 }
 
 export interface StepInput {
-  /** of a line of a log; not kept, the step gets its own */
+  /** id in an existing log; ignored, since Cairn assigns a new id */
   log_id?: number | null;
-  /** of a line of a log; must be this run */
+  /** run id in an existing log; must be this run */
   run_id?: string | null;
-  /** of a line of a log; must be the run's thread or agent */
+  /** agent_uuid in an existing log; must be the thread or the agent of the run */
   agent_uuid?: string | null;
-  /** run_started, tool_execution …, or an application's own with a dot */
+  /** run_started, tool_execution …, or an application type that contains a dot */
   action_type?: string;
-  /** when it happened; now unless told */
+  /** time of the step; default: now */
   timestamp?: string | null;
-  /** 0 before the loop, then the iteration */
+  /** 0 before the loop, then the number of the iteration */
   step_number?: number | null;
   action_data?: JsonObject;
-  /** the messages at this point; kept for what is new in them */
+  /** messages at this point; only new messages are stored */
   messages_snapshot?: JsonObject[] | null;
-  /** how many messages_snapshot has, unless told */
+  /** default: the number of messages in messages_snapshot */
   messages_count?: number | null;
   estimated_tokens?: number | null;
   duration_ms?: number | null;
-  /** the turn of this run that it belongs to */
+  /** turn of this run to which the step belongs */
   turn_id?: string | null;
-  /** of tool_execution and tool_error also in action_data */
+  /** tool_execution and tool_error may also give the name in action_data */
   tool_name?: string | null;
   tool_use_id?: string | null;
-  /** of types that have one, what the type and action_data say unless told */
+  /** default: derived from the type and action_data, for types with an outcome */
   outcome?: "success" | "error" | null;
-  /** that was called; of steps of a call also in action_data */
+  /** called model; may also be given in action_data */
   model?: string | null;
   provider?: string | null;
-  /** the tokens of the call, which count for the run; also in action_data */
+  /** tokens of the call, added to the usage of the run; may also be given in action_data */
   usage?: StepUsage | null;
 }
 
@@ -1883,74 +1883,74 @@ export interface StepUsage {
 export interface StepRef {
   number: number;
   log_id: number;
-  /** of the call of a model that has a price */
+  /** cost of the call, if the model has a price */
   cost_usd?: number | null;
   price_version?: number | null;
 }
 
 export interface StepsAppended {
   count: number;
-  /** the number of the first */
+  /** number of the first step */
   first: number;
   last: number;
   steps: StepRef[];
 }
 
 export interface Step {
-  /** run_started, tool_execution …, or an application's own with a dot */
+  /** run_started, tool_execution …, or an application type that contains a dot */
   action_type: string;
-  /** when it happened; now unless told */
+  /** time of the step; default: now */
   timestamp: string | null;
-  /** 0 before the loop, then the iteration */
+  /** 0 before the loop, then the number of the iteration */
   step_number: number | null;
   action_data: JsonObject;
-  /** the messages at this point; kept for what is new in them */
+  /** messages at this point; only new messages are stored */
   messages_snapshot?: JsonObject[] | null;
-  /** how many messages_snapshot has, unless told */
+  /** default: the number of messages in messages_snapshot */
   messages_count: number | null;
   estimated_tokens: number | null;
   duration_ms: number | null;
-  /** the turn of this run that it belongs to */
+  /** turn of this run to which the step belongs */
   turn_id: string | null;
-  /** of tool_execution and tool_error also in action_data */
+  /** tool_execution and tool_error may also give the name in action_data */
   tool_name: string | null;
   tool_use_id: string | null;
-  /** of types that have one, what the type and action_data say unless told */
+  /** default: derived from the type and action_data, for types with an outcome */
   outcome: "success" | "error" | null;
-  /** that was called; of steps of a call also in action_data */
+  /** called model; may also be given in action_data */
   model: string | null;
   provider: string | null;
-  /** the tokens of the call, which count for the run; also in action_data */
+  /** tokens of the call, added to the usage of the run; may also be given in action_data */
   usage?: StepUsage | null;
-  /** rises, with gaps, and is never given twice */
+  /** unique; increases, with gaps */
   log_id: number;
   run_id: string;
   /** 1, 2, 3 within the run, without gaps */
   number: number;
   thread_id: string;
   agent_id: string | null;
-  /** of the call; null when the model has no price */
+  /** cost of the call; null if the model has no price */
   cost_usd: number | null;
   price_version: number | null;
   created_at: string;
 }
 
 export interface LlmCall {
-  /** the log_id of the step that ended it */
+  /** log_id of the step that ended the call */
   id: number;
-  /** of that step in the run */
+  /** number of that step in the run */
   number: number;
   turn_id: string | null;
   step_number: number | null;
   status: "success" | "error" | null;
   latency_ms: number | null;
-  /** when it ended */
+  /** end of the call */
   created_at: string;
   model: string | null;
   provider: string | null;
-  /** what was sent, when it was logged and is asked for */
+  /** messages sent to the model, if they were logged and are requested */
   messages?: JsonObject[] | null;
-  /** the action_data of the step */
+  /** action_data of the step */
   response: JsonObject;
   stop_reason: string | null;
   tokens_in: number | null;
@@ -1962,31 +1962,31 @@ export interface LlmCall {
 }
 
 export interface ToolCall {
-  /** the log_id of the step that ended it */
+  /** log_id of the step that ended the call */
   id: number;
-  /** of that step in the run */
+  /** number of that step in the run */
   number: number;
   turn_id: string | null;
   step_number: number | null;
   status: "success" | "error" | null;
   latency_ms: number | null;
-  /** when it ended */
+  /** end of the call */
   created_at: string;
   tool_name: string | null;
   tool_use_id: string | null;
   input: unknown;
-  /** result, output or error of the step's action_data, the first of them */
+  /** the first of result, output and error in the action_data of the step */
   output: unknown;
 }
 
 export interface StepSummary {
-  /** of all types, also those that are not listed */
+  /** number of steps of all types, including types that are not listed */
   count: number;
   errors: number;
   duration_ms: number;
-  /** by their names, the first 1000 */
+  /** the first 1000 types by name */
   types: StepTypeSummary[];
-  /** whether there are more than those */
+  /** true if more types exist */
   more_types: boolean;
 }
 
@@ -1994,41 +1994,41 @@ export interface StepTypeSummary {
   action_type: string;
   count: number;
   errors: number;
-  /** of all of them together */
+  /** total duration */
   duration_ms: number;
   first_at: string;
   last_at: string;
 }
 
 export interface EventAppend {
-  /** progress, status, warning, error, final, or an application kind with a dot */
+  /** progress, status, warning, error, final, or an application kind that contains a dot */
   kind?: string;
-  /** for people */
+  /** text for people */
   text?: string | null;
-  /** for programs */
+  /** data for programs */
   payload?: unknown;
-  /** the run of this thread that it tells of */
+  /** run of this thread that the event is about */
   run_id?: string | null;
-  /** many events instead of one; all are appended or none */
+  /** list of events instead of one event; either all events are appended or none */
   events?: EventInput[];
 }
 
 export interface EventInput {
-  /** progress, status, warning, error, final, or an application kind with a dot */
+  /** progress, status, warning, error, final, or an application kind that contains a dot */
   kind?: string;
-  /** for people */
+  /** text for people */
   text?: string | null;
-  /** for programs */
+  /** data for programs */
   payload?: unknown;
-  /** the run of this thread that it tells of */
+  /** run of this thread that the event is about */
   run_id?: string | null;
 }
 
 export interface Event {
-  /** the order and the cursor of the tenant-wide stream; rises, with gaps */
+  /** order and cursor in the stream of all threads; increases, with gaps */
   id: number;
   thread_id: string;
-  /** without gaps within the thread; the cursor of its stream */
+  /** order and cursor in the stream of the thread, without gaps */
   seq: number;
   run_id: string | null;
   kind: string;
@@ -2044,31 +2044,31 @@ export interface EventsAppended {
 }
 
 export interface EventPrune {
-  /** events up to this one */
+  /** delete events up to this one */
   through_seq?: number;
-  /** events before this time */
+  /** delete events before this time */
   older_than?: string;
-  /** events before the first one of a run that still goes on */
+  /** true: delete events before the first event of an unfinished run */
   finished?: boolean;
 }
 
 export interface EventsPrunedAnswer {
-  /** how many events went */
+  /** number of deleted events */
   pruned: number;
 }
 
 export interface ParticipantJoin {
-  /** user:NAME or agent:UUID; one participant each */
+  /** user:NAME or agent:UUID; unique within the thread */
   principal: string;
-  /** user, and assistant for an agent, unless told */
+  /** default: assistant for an agent, otherwise user */
   role?: "user" | "assistant";
-  /** that of the principal unless told */
+  /** default: the name of the principal */
   name?: string;
-  /** where a picture of it is */
+  /** URI of an image */
   image?: string | null;
-  /** what it is doing, in its own words */
+  /** current activity, as free text */
   status?: string | null;
-  /** read_write unless told */
+  /** default: read_write */
   permission?: "read" | "read_write";
   metadata?: JsonObject;
 }
@@ -2076,114 +2076,117 @@ export interface ParticipantJoin {
 export interface Participant {
   id: string;
   thread_id: string;
-  /** user:NAME or agent:UUID; one participant each */
+  /** user:NAME or agent:UUID; unique within the thread */
   principal: string;
-  /** user, and assistant for an agent, unless told */
+  /** default: assistant for an agent, otherwise user */
   role: "user" | "assistant";
-  /** that of the principal unless told */
+  /** default: the name of the principal */
   name: string;
-  /** where a picture of it is */
+  /** URI of an image */
   image: string | null;
-  /** what it is doing, in its own words */
+  /** current activity, as free text */
   status: string | null;
-  /** read_write unless told */
+  /** default: read_write */
   permission: "read" | "read_write";
   metadata: JsonObject;
-  /** who has left is not, and has no access */
+  /** false if the participant has left and has no access */
   active: boolean;
-  /** somebody else took access away: no share gives it back, only somebody by name */
+  /**
+   * true if another principal removed the access: shares cannot restore it, only an explicit change
+   * of the participant
+   */
   barred: boolean;
-  /** after a change that barred it: how many of the shares that it had made */
+  /** number of shares of the participant that were revoked by a change that barred it */
   shares_revoked?: number;
-  /** from one heartbeat until the time that it gave is over */
+  /** true until the ttl_s of the last heartbeat has elapsed */
   online: boolean;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
 export interface ParticipantPatch {
-  /** user, and assistant for an agent, unless told */
+  /** default: assistant for an agent, otherwise user */
   role?: "user" | "assistant";
-  /** that of the principal unless told */
+  /** default: the name of the principal */
   name?: string;
-  /** where a picture of it is */
+  /** URI of an image */
   image?: string | null;
-  /** what it is doing, in its own words */
+  /** current activity, as free text */
   status?: string | null;
-  /** read_write unless told */
+  /** default: read_write */
   permission?: "read" | "read_write";
   metadata?: JsonObject;
-  /** who has left is not, and has no access */
+  /** false if the participant has left and has no access */
   active?: boolean;
 }
 
 export interface ParticipantHeartbeat {
-  /** seconds that it counts as online, 60 unless told; 0: it is not any more */
+  /** seconds for which the participant is online; default: 60; 0: offline at once */
   ttl_s?: number;
-  /** what it is doing, in its own words */
+  /** current activity, as free text */
   status?: string;
 }
 
 export interface MessageCreate {
-  /** must be given, and may be empty; of a command: /name argument key=value */
+  /** required, may be empty; format of a command: /name argument key=value */
   content?: string;
   content_type?: string;
-  /** chat unless told */
+  /** default: chat */
   type?: "chat" | "command" | "command-response" | "log" | "note" | "notice";
-  /** at most 100 KiB besides debug, which may have a mebibyte */
+  /** at most 100 KiB without debug; debug: at most 1 MiB */
   metadata?: JsonObject;
   /** names of files of the thread */
   filenames?: string[];
-  /** a participant; a key that acts for a principal sends as that one */
+  /** participant; a key with a principal must send as this principal */
   sender_id?: string | null;
-  /** the run of this thread that it belongs to */
+  /** run of this thread to which the message belongs */
   run_id?: string | null;
-  /** a message of this thread; of a command-response: the command */
+  /** message of this thread; for a command-response: the command */
   responds_to?: string | null;
-  /** of a command: the participant that is to carry it out */
+  /** commands only: participant that executes the command */
   addressed_to?: string | null;
-  /** many messages instead of one; all are created or none */
+  /** list of messages instead of one message; either all messages are created or none */
   messages?: MessageInput[];
 }
 
 export interface MessageInput {
-  /** must be given, and may be empty; of a command: /name argument key=value */
+  /** required, may be empty; format of a command: /name argument key=value */
   content?: string;
   content_type?: string;
-  /** chat unless told */
+  /** default: chat */
   type?: "chat" | "command" | "command-response" | "log" | "note" | "notice";
-  /** at most 100 KiB besides debug, which may have a mebibyte */
+  /** at most 100 KiB without debug; debug: at most 1 MiB */
   metadata?: JsonObject;
   /** names of files of the thread */
   filenames?: string[];
-  /** a participant; a key that acts for a principal sends as that one */
+  /** participant; a key with a principal must send as this principal */
   sender_id?: string | null;
-  /** the run of this thread that it belongs to */
+  /** run of this thread to which the message belongs */
   run_id?: string | null;
-  /** a message of this thread; of a command-response: the command */
+  /** message of this thread; for a command-response: the command */
   responds_to?: string | null;
-  /** of a command: the participant that is to carry it out */
+  /** commands only: participant that executes the command */
   addressed_to?: string | null;
 }
 
 export interface Message {
   content: string;
-  /** what the content is; text/plain unless told */
+  /** media type of the content; default: text/plain */
   content_type: string;
   /**
-   * your own, and attribution, href, footer_items, tool_calls, tool_result; debug is kept apart,
-   * and in an answer only when asked for
+   * any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
+   * stored separately and returned only with include=debug
    */
   metadata: JsonObject;
   /** names of files of the thread */
   filenames: string[];
   id: string;
   thread_id: string;
-  /** the order of the thread; that of its message.created event */
+  /** order in the thread: the seq of the message.created event */
   seq: number;
-  /** a participant; null: the service that holds the key */
+  /** participant; null: the service that holds the key */
   sender_id: string | null;
   /** user, assistant or service */
   sender_role: string;
@@ -2191,18 +2194,18 @@ export interface Message {
   run_id: string | null;
   responds_to: string | null;
   addressed_to: string | null;
-  /** of a command: its name, arguments and options */
+  /** commands only: name, arguments and options */
   command?: JsonObject;
   has_debug: boolean;
-  /** ids of the first 100 messages that answer it; not in lists */
+  /** ids of the first 100 responses; omitted in lists */
   responses?: string[];
-  /** of a search: what stands around the first word that was found */
+  /** searches only: text around the first match */
   snippet?: string;
-  /** of a tombstone, which has no content */
+  /** time of the deletion; a deleted message has no content */
   deleted_at: string | null;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
@@ -2215,11 +2218,11 @@ export interface MessagesCreated {
 
 export interface MessageBody {
   content?: string;
-  /** what the content is; text/plain unless told */
+  /** media type of the content; default: text/plain */
   content_type?: string;
   /**
-   * your own, and attribution, href, footer_items, tool_calls, tool_result; debug is kept apart,
-   * and in an answer only when asked for
+   * any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
+   * stored separately and returned only with include=debug
    */
   metadata?: JsonObject;
   /** names of files of the thread */
@@ -2237,26 +2240,26 @@ export interface MessageVersion {
   content_type: string;
   metadata: JsonObject;
   filenames: string[];
-  /** when this version was written */
+  /** creation time of this version */
   created_at: string;
 }
 
 export interface StorePut {
-  /** labels of 1 to 128 bytes, none with a "." in it: ["users","42"] */
+  /** labels of 1 to 128 bytes without ".": ["users","42"] */
   namespace: string[];
   key: string;
-  /** a JSON object of up to 1 MiB */
+  /** JSON object of at most 1 MiB */
   value: JsonObject;
-  /** up to 16, by which it is found; without them it has none */
+  /** at most 16 vectors for searches; default: none */
   vectors?: StoreVector[] | null;
-  /** how many seconds it is there; for good unless told */
+  /** lifetime of the item in seconds; default: unlimited */
   ttl_s?: number | null;
 }
 
 export interface StoreVector {
-  /** what of the value it was made from, a name of your own */
+  /** name of the part of the value that the vector represents; chosen by the client */
   path: string;
-  /** 1 to 4096 numbers, kept with 32 bits each */
+  /** 1 to 4096 numbers, stored as 32-bit floats */
   values: number[];
 }
 
@@ -2264,36 +2267,37 @@ export interface StoreItem {
   namespace: string[];
   key: string;
   value: JsonObject;
-  /** the ETag's number; 1, 2, 3 for as long as the item is there */
+  /** number in the ETag, from 1; restarts if the item is deleted */
   version: number;
   created_at: string;
   updated_at: string;
-  /** from then on it is gone */
+  /** time at which the item expires */
   expires_at: string | null;
 }
 
 export interface StoreSearch {
-  /** the first labels of their namespaces; everything unless told */
+  /** first labels of the namespaces to search; default: all namespaces */
   namespace_prefix?: string[] | null;
   /**
-   * by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+   * for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with an
+   * operand
    */
   filter?: JsonObject | null;
-  /** numbers: items whose vectors are most like it, by cosine */
+  /** numbers: rank items by the cosine similarity of their vectors */
   vector?: number[] | null;
-  /** words: items that have some of them, the best first */
+  /** words: return items that contain any of them, best match first */
   query?: string | null;
-  /** 10 unless told */
+  /** default: 10 */
   limit?: number | null;
-  /** how many to leave out at first; a cursor goes further */
+  /** number of results to skip; use cursor for later pages */
   offset?: number | null;
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string | null;
 }
 
 export interface StoreFound {
   data: StoreFoundItem[];
-  /** there is more to look at: go on with next_cursor */
+  /** true if more results exist: continue with next_cursor */
   has_more: boolean;
   next_cursor: string | null;
 }
@@ -2302,125 +2306,123 @@ export interface StoreFoundItem {
   namespace: string[];
   key: string;
   value: JsonObject;
-  /** the ETag's number; 1, 2, 3 for as long as the item is there */
+  /** number in the ETag, from 1; restarts if the item is deleted */
   version: number;
   created_at: string;
   updated_at: string;
-  /** from then on it is gone */
+  /** time at which the item expires */
   expires_at: string | null;
-  /** how well it fits, 1 at most; null when nothing ranks */
+  /** relevance, at most 1; null if the search does not rank */
   score: number | null;
 }
 
 export interface StoreNamespaces {
-  /** their first labels; "*" is any label */
+  /** first labels of the namespaces; "*" matches any label */
   prefix?: string[] | null;
-  /** their last labels; "*" is any label */
+  /** last labels of the namespaces; "*" matches any label */
   suffix?: string[] | null;
-  /** longer ones are cut to so many labels, and told once */
+  /** truncate namespaces to this number of labels, without duplicates */
   max_depth?: number | null;
-  /** 100 unless told */
+  /** default: 100 */
   limit?: number | null;
-  /** how many to leave out at first; a cursor goes further */
+  /** number of results to skip; use cursor for later pages */
   offset?: number | null;
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string | null;
 }
 
 export interface StoreFoundNamespaces {
   /** namespaces, each a list of labels */
   data: string[][];
-  /** there is more to look at: go on with next_cursor */
+  /** true if more results exist: continue with next_cursor */
   has_more: boolean;
   next_cursor: string | null;
 }
 
 export interface StoreBatch {
-  /** carried out in this order; each takes the members of its own route */
+  /** executed in this order; each has the members of the corresponding route */
   operations: StoreOperation[];
 }
 
 export interface StoreOperation {
   op: "get" | "put" | "delete" | "search" | "namespaces";
-  /** labels of 1 to 128 bytes, none with a "." in it: ["users","42"] */
+  /** labels of 1 to 128 bytes without ".": ["users","42"] */
   namespace?: string[];
   key?: string;
-  /** a JSON object of up to 1 MiB */
+  /** JSON object of at most 1 MiB */
   value?: JsonObject;
-  /** up to 16, by which it is found; without them it has none */
+  /** at most 16 vectors for searches; default: none */
   vectors?: StoreVector[] | null;
-  /** how many seconds it is there; for good unless told */
+  /** lifetime of the item in seconds; default: unlimited */
   ttl_s?: number | null;
-  /** the first labels of their namespaces; everything unless told */
+  /** first labels of the namespaces to search; default: all namespaces */
   namespace_prefix?: string[] | null;
   /**
-   * by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+   * for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with an
+   * operand
    */
   filter?: JsonObject | null;
-  /** numbers: items whose vectors are most like it, by cosine */
+  /** numbers: rank items by the cosine similarity of their vectors */
   vector?: number[] | null;
-  /** words: items that have some of them, the best first */
+  /** words: return items that contain any of them, best match first */
   query?: string | null;
-  /** their first labels; "*" is any label */
+  /** first labels of the namespaces; "*" matches any label */
   prefix?: string[] | null;
-  /** their last labels; "*" is any label */
+  /** last labels of the namespaces; "*" matches any label */
   suffix?: string[] | null;
-  /** longer ones are cut to so many labels, and told once */
+  /** truncate namespaces to this number of labels, without duplicates */
   max_depth?: number | null;
-  /** of a search 10 unless told and 200 at most */
+  /** default of a search: 10, at most 200 */
   limit?: number | null;
-  /** how many to leave out at first; a cursor goes further */
+  /** number of results to skip; use cursor for later pages */
   offset?: number | null;
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string | null;
 }
 
 export interface StoreBatchAnswer {
-  /**
-   * of a get the item or null, of a put the item, of a delete null, of a search and of namespaces a
-   * page
-   */
+  /** get: the item or null; put: the item; delete: null; search and namespaces: a page */
   results: unknown[];
 }
 
 export interface CheckpointPut {
-  /** any UUID; a new one of version 7 unless given */
+  /** any UUID; default: a new UUID of version 7 */
   id?: string;
-  /** "", the outermost graph, unless given */
+  /** default: "", the outermost graph */
   namespace?: string;
-  /** the latest of the namespace unless given; null: none */
+  /** default: the latest checkpoint of the namespace; null: no parent */
   parent_id?: string | null;
-  /** refuse with 409 when the latest is another one; null: when there is any */
+  /** reject with 409 if the latest checkpoint has another id; null: if any checkpoint exists */
   expected_latest?: string | null;
   run_id?: string | null;
-  /** whole; or else changes */
+  /** all values; alternative to changes */
   channel_values?: JsonObject;
-  /** what differs from the values of the parent */
+  /** differences from the values of the parent */
   changes?: CheckpointChanges;
   /** a number or a string for each channel */
   channel_versions?: JsonObject;
-  /** for each node, the versions that it has seen */
+  /** versions that each node has seen */
   versions_seen?: JsonObject;
-  /** [{channel, value}]: tool calls and messages that are queued */
+  /** [{channel, value}]: queued tool calls and messages */
   pending_sends?: JsonObject[];
-  /** its scalar members can be filtered by */
+  /** scalar members can be used as filters */
   metadata?: JsonObject;
-  /** where in the graph, for lists */
+  /** node of the graph, shown in lists */
   node?: string | null;
-  /** write over a checkpoint of this id, instead of 409 */
+  /** overwrite an existing checkpoint with this id instead of returning 409 */
   replace?: boolean;
 }
 
 export interface CheckpointChanges {
-  /** channels and their new values */
+  /** new values by channel */
   set?: JsonObject;
-  /** channels that are lists, and what is added to each */
+  /** elements to append, by channel; the channels must be lists */
   append?: JsonObject;
-  /** channels that go */
+  /** channels to remove */
   remove?: string[];
   /**
-   * of the parent's channels: all, unless given, or those that have kept the version which
-   * channel_versions names
+   * channels to take from the parent: all (default), or those whose version is unchanged in
+   * channel_versions
    */
   inherit?: "all" | "versions";
 }
@@ -2433,19 +2435,19 @@ export interface Checkpoint {
   namespace: string;
   parent_id: string | null;
   run_id: string | null;
-  /** rises with what is put into the thread */
+  /** increases with every checkpoint of the thread */
   sequence_num: number;
   node: string | null;
   metadata: JsonObject;
-  /** of the values, as JSON */
+  /** size of the values as JSON */
   size_bytes: number;
   created_at: string;
   channel_versions?: JsonObject;
   versions_seen?: JsonObject;
   pending_sends?: JsonObject[];
-  /** with include=writes: what tasks have written towards the next checkpoint */
+  /** with include=writes: writes of tasks for the next checkpoint */
   pending_writes?: PendingWrite[];
-  /** with include=values, and of one checkpoint: the values of its channels */
+  /** values of the channels; in lists only with include=values */
   channel_values?: JsonObject;
 }
 
@@ -2460,7 +2462,7 @@ export interface PendingWrite {
 export interface CheckpointWritesPut {
   task_id: string;
   task_path?: string;
-  /** the checkpoint may be yet to come */
+  /** accept writes for a checkpoint that does not exist yet */
   ahead?: boolean;
   writes: CheckpointWrite[];
 }
@@ -2468,13 +2470,13 @@ export interface CheckpointWritesPut {
 export interface CheckpointWrite {
   channel: string;
   value: unknown;
-  /** its place in the list unless given; a negative one is written over */
+  /** default: position in the list; a write with a negative index can be overwritten */
   index?: number;
 }
 
 export interface CheckpointWritten {
   written: number;
-  /** that were there already: the first to write one wins */
+  /** number of writes that existed already: the first write of an index is kept */
   kept: number;
 }
 
@@ -2486,9 +2488,9 @@ export interface CheckpointWrites {
 }
 
 export interface CheckpointDeltasBody {
-  /** unless given, the outermost one that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
-  /** their names */
+  /** names of the channels */
   channels: string[];
 }
 
@@ -2496,30 +2498,30 @@ export interface CheckpointDeltas {
   checkpoint_id: string;
   namespace: string;
   /**
-   * of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest first;
-   * without a seed where no ancestor has a value
+   * for each channel {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest
+   * first; seed is absent if no ancestor has a value
    */
   channels: JsonObject;
   /** ancestors */
   looked_at: number;
-  /** for channels without a seed ask this one too: its writes are older */
+  /** for channels without a seed, request this checkpoint too: its writes are older */
   next_checkpoint_id: string | null;
 }
 
 export interface CheckpointsPruned {
   pruned: number;
-  /** there are others to go: ask again */
+  /** more checkpoints remain to delete: repeat the request */
   more: boolean;
 }
 
 export interface CheckpointPrune {
-  /** how many stay in each namespace; 1 unless given */
+  /** number of checkpoints to keep in each namespace; default: 1 */
   keep_latest?: number;
-  /** only what was put before this time */
+  /** only checkpoints that were put before this time */
   older_than?: string;
-  /** the same as an age in seconds */
+  /** alternative to older_than: an age in seconds */
   older_than_s?: number;
-  /** only this one */
+  /** only this namespace */
   namespace?: string;
 }
 
@@ -2529,16 +2531,16 @@ export interface CheckpointCopy {
 
 export interface CheckpointsCopied {
   copied: number;
-  /** there are others to copy: ask again */
+  /** more checkpoints remain to copy: repeat the request */
   more: boolean;
 }
 
 export interface CheckpointDiff {
   from_id: string;
   to_id: string;
-  /** [{channel, change, from_version, to_version}]; added, removed or changed */
+  /** [{channel, change, from_version, to_version}]; change is added, removed or changed */
   channels: JsonObject[];
-  /** a JSON Patch (RFC 6902) that makes the values of one those of the other */
+  /** JSON Patch (RFC 6902) that turns the values of one checkpoint into those of the other */
   patch: JsonPatch;
 }
 
@@ -2548,16 +2550,16 @@ export interface Recovery {
   run_id: string | null;
   sequence_num: number;
   node: string | null;
-  /** the values of the channels, as they were put */
+  /** values of the channels, as they were put */
   recovered_state: JsonObject;
   channel_versions: JsonObject;
   versions_seen: JsonObject;
-  /** what was queued, and may have to be carried out again */
+  /** queued sends, which may have to be repeated */
   pending_sends: JsonObject[];
-  /** what tasks had done, and need not do again */
+  /** completed writes of tasks, which need not be repeated */
   pending_writes: PendingWrite[];
   metadata: JsonObject;
-  /** [{checkpoint_id, reason}]: newer ones whose content is damaged */
+  /** [{checkpoint_id, reason}]: newer checkpoints whose content is damaged */
   skipped: JsonObject[];
   /** [{channel, detail}]: values without a version, and versions without a value */
   warnings: JsonObject[];
@@ -2571,31 +2573,31 @@ export interface RunCheckpoint {
   namespace: string;
   parent_id: string | null;
   run_id: string | null;
-  /** rises with what is put into the thread */
+  /** increases with every checkpoint of the thread */
   sequence_num: number;
   node: string | null;
   metadata: JsonObject;
-  /** of the values, as JSON */
+  /** size of the values as JSON */
   size_bytes: number;
   created_at: string;
   channel_versions?: JsonObject;
   versions_seen?: JsonObject;
   pending_sends?: JsonObject[];
-  /** with include=writes: what tasks have written towards the next checkpoint */
+  /** with include=writes: writes of tasks for the next checkpoint */
   pending_writes?: PendingWrite[];
-  /** with include=values, and of one checkpoint: the values of its channels */
+  /** values of the channels; in lists only with include=values */
   state?: JsonObject;
 }
 
 export interface Replay {
   checkpoint_id: string;
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
-  /** channels and the values that they begin with instead */
+  /** channels with the initial values that replace those of the checkpoint */
   modified_state?: JsonObject | null;
-  /** instead of the thread's run_policy */
+  /** overrides the run_policy of the thread */
   policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
-  /** queue (a worker claims it; the default) or direct (the caller works on it) */
+  /** queue (default: a worker claims the run) or direct (the caller executes the run) */
   dispatch?: "queue" | "direct";
 }
 
@@ -2610,68 +2612,68 @@ export interface Replayed {
     | "completed"
     | "failed"
     | "cancelled";
-  /** the first of the new run, upon the one that it goes on from */
+  /** first checkpoint of the new run; its parent is the replayed checkpoint */
   checkpoint_id: string;
 }
 
 export interface ShareCreate {
-  /** participate: in this thread; copy: in a thread of one's own, made from it */
+  /** participate: join this thread; copy: receive a copy of the thread */
   kind: "participate" | "copy";
-  /** read unless told; of a copy read_write */
+  /** default: read; always read_write for copy */
   permission?: "read" | "read_write";
-  /** for people to read */
+  /** description for people */
   label?: string | null;
-  /** how often it can be redeemed; any number of times when absent */
+  /** maximum number of redemptions; default: unlimited */
   max_redemptions?: number | null;
-  /** from then on it cannot be redeemed; access that it gave stays */
+  /** end of redemption; access that was given before is kept */
   expires_at?: string | null;
 }
 
 export interface ShareCreated {
   id: string;
   thread_id: string;
-  /** participate: in this thread; copy: in a thread of one's own, made from it */
+  /** participate: join this thread; copy: receive a copy of the thread */
   kind: "participate" | "copy";
-  /** read unless told; of a copy read_write */
+  /** default: read; always read_write for copy */
   permission: "read" | "read_write";
-  /** for people to read */
+  /** description for people */
   label: string | null;
-  /** how often it can be redeemed; any number of times when absent */
+  /** maximum number of redemptions; default: unlimited */
   max_redemptions: number | null;
-  /** from then on it cannot be redeemed; access that it gave stays */
+  /** end of redemption; access that was given before is kept */
   expires_at: string | null;
   redemptions: number;
   revoked_at: string | null;
-  /** the principal; null: a key of the whole tenant */
+  /** principal of the request; null: a key of the whole tenant */
   created_by: string | null;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
-  /** shown once; null in a replayed answer */
+  /** returned only once; null in a replayed answer */
   token: string | null;
 }
 
 export interface Share {
   id: string;
   thread_id: string;
-  /** participate: in this thread; copy: in a thread of one's own, made from it */
+  /** participate: join this thread; copy: receive a copy of the thread */
   kind: "participate" | "copy";
-  /** read unless told; of a copy read_write */
+  /** default: read; always read_write for copy */
   permission: "read" | "read_write";
-  /** for people to read */
+  /** description for people */
   label: string | null;
-  /** how often it can be redeemed; any number of times when absent */
+  /** maximum number of redemptions; default: unlimited */
   max_redemptions: number | null;
-  /** from then on it cannot be redeemed; access that it gave stays */
+  /** end of redemption; access that was given before is kept */
   expires_at: string | null;
   redemptions: number;
   revoked_at: string | null;
-  /** the principal; null: a key of the whole tenant */
+  /** principal of the request; null: a key of the whole tenant */
   created_by: string | null;
   created_at: string;
   updated_at: string;
-  /** the ETag's number */
+  /** number in the ETag */
   version: number;
 }
 
@@ -2680,28 +2682,28 @@ export interface Redemption {
   share_id: string;
   principal: string;
   participant_id: string | null;
-  /** that it had before, and has again when the share is revoked; null: none */
+  /** permission before the redemption, restored when the share is revoked; null: none */
   previous_permission: string | null;
   copied_thread_id: string | null;
-  /** whether revoking the share takes something back */
+  /** true if revoking the share removes access */
   active: boolean;
   created_at: string;
 }
 
 export interface ShareRedeem {
   token: string;
-  /** of a new participant; that of the principal unless told */
+  /** name of the new participant; default: the name of the principal */
   name?: string;
 }
 
 export interface ShareRedeemed {
   share_id: string;
   kind: "participate" | "copy";
-  /** that one takes part in now; of a copy the new one */
+  /** thread that was joined; for a copy: the new thread */
   thread_id: string;
   participant_id: string;
   permission: "read" | "read_write";
-  /** false: one had all of it before, and it was not counted */
+  /** false if the principal had this access already; the redemption is not counted */
   changed: boolean;
 }
 
@@ -2709,24 +2711,24 @@ export interface File {
   id: string;
   thread_id: string;
   name: string;
-  /** the current one; the number of the ETag of its bytes */
+  /** current version; number in the ETag of the bytes */
   version: number;
   size_bytes: number;
-  /** of the bytes, in hexadecimal */
+  /** SHA-256 of the bytes, in hexadecimal */
   sha256: string;
   content_type: string;
-  /** the principal whose key brought this version; null for a key without one */
+  /** principal that wrote this version; null for a key without a principal */
   created_by: string | null;
-  /** an object of your own */
+  /** any JSON object */
   metadata: JsonObject;
   created_at: string;
   updated_at: string;
-  /** counts every change; the number of the ETag of this document */
+  /** increases with every change; number in the ETag of this document */
   revision: number;
 }
 
 export interface FilePatch {
-  /** an object of your own */
+  /** any JSON object */
   metadata?: JsonObject;
 }
 
@@ -2737,11 +2739,11 @@ export interface FileVersion {
   content_type: string;
   created_by: string | null;
   created_at: string;
-  /** the thread that it was copied from */
+  /** thread from which the version was copied */
   source_thread_id: string | null;
   source_name: string | null;
   source_version: number | null;
-  /** the version that it brought back */
+  /** version that was restored */
   restored_from: number | null;
 }
 
@@ -2761,79 +2763,79 @@ export interface FileDiffHunk {
   from_lines: number;
   to_start: number;
   to_lines: number;
-  /** each behind a blank, - or +; \ tells that the text ends without a newline */
+  /** each with the prefix blank, - or +; \ marks a text that ends without a newline */
   lines: string[];
 }
 
 export interface FileRestore {
-  /** the one to bring back */
+  /** version to restore */
   version: number;
 }
 
 export interface FileCopy {
-  /** where it goes */
+  /** target thread */
   thread_id: string;
-  /** what it is called there; as here unless told */
+  /** name in the target thread; default: the same name */
   name?: string | null;
-  /** which one; the current one unless told */
+  /** version to copy; default: the current version */
   version?: number | null;
-  /** the versions before it too */
+  /** copy the previous versions too */
   history?: boolean;
-  /** when there is a file of that name: refuse, unless told to add_version */
+  /** if the target has a file of that name: refuse (default) or add_version */
   if_exists?: "refuse" | "add_version";
 }
 
 export interface UploadCreate {
-  /** of the file that it becomes a version of */
+  /** name of the file */
   name: string;
-  /** of the whole */
+  /** size of the complete file */
   size_bytes: number;
-  /** guessed by the name unless told */
+  /** default: derived from the name */
   content_type?: string | null;
-  /** what the file's version must be when it is completed; 0: no file is there */
+  /** required version of the file when the upload is completed; 0: the file must not exist */
   expected_version?: number | null;
-  /** of the whole, in hexadecimal: what came is compared with it */
+  /** SHA-256 of the complete file in hexadecimal, compared with the received bytes */
   sha256?: string | null;
 }
 
 export interface Upload {
   id: string;
-  /** of the file that it becomes a version of */
+  /** name of the file */
   name: string;
-  /** of the whole */
+  /** size of the complete file */
   size_bytes: number;
-  /** guessed by the name unless told */
+  /** default: derived from the name */
   content_type: string | null;
-  /** what the file's version must be when it is completed; 0: no file is there */
+  /** required version of the file when the upload is completed; 0: the file must not exist */
   expected_version: number | null;
-  /** of the whole, in hexadecimal: what came is compared with it */
+  /** SHA-256 of the complete file in hexadecimal, compared with the received bytes */
   sha256: string | null;
   thread_id: string;
-  /** how much has come: where to go on */
+  /** number of received bytes: offset of the next part */
   offset_bytes: number;
   created_by: string | null;
   created_at: string;
   updated_at: string;
-  /** when it goes, unless more comes before */
+  /** time at which an idle upload is deleted; postponed by every part */
   expires_at: string;
 }
 
 export interface WorkflowStart {
-  /** the conversation to go on with; absent starts a new one */
+  /** conversation to continue; default: a new conversation */
   workflow_id?: string | null;
   user_input: string;
   ask_clarifications?: boolean;
-  /** replaces the conversation's preferences */
+  /** replaces the preferences of the conversation */
   preferences?: JsonObject | null;
 }
 
 export interface Workflow {
   workflow_id: string;
-  /** of the conversation */
+  /** status of the conversation */
   status: string;
   run_id: string | null;
   run_status: string | null;
-  /** as of before this call: a stream after it shows all that the call did */
+  /** cursor before this call: a stream from here shows all effects of the call */
   cursor: number;
 }
 
@@ -2851,189 +2853,189 @@ export interface Problem {
   request_id: string;
   retryable: boolean;
   errors?: Array<{ pointer: string; detail: string }>;
-  /** how many more faults there are */
+  /** number of further faults */
   errors_untold?: number;
 }
 
 export interface TenantsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface KeysListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface AuditListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
   action?: string;
   object_id?: string;
 }
 
 export interface AgentsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** the agent of exactly this name */
+  /** exact name of the agent */
   name?: string;
   kind?: "agent" | "team" | "workflow";
 }
 
 export interface AgentsVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface AgentsLinksListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface AgentsConfigVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface AgentsStorageListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** only keys that begin with this */
+  /** only keys with this prefix */
   prefix?: string;
-  /** values: what is stored too */
+  /** values: include the stored values */
   include?: "values";
 }
 
 export interface AgentsStatesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface AgentsStatesVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface ThreadsStatesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface ThreadsStatesVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface ThreadsAgentsStatesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface ThreadsAgentsStatesVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: data, json_schema and ui_schema too */
+  /** documents: include data, json_schema and ui_schema */
   include?: "documents";
 }
 
 export interface ThreadsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** the one thread with this key */
+  /** key of the thread */
   key?: string;
   status?: "active" | "paused" | "cancelled" | "error";
   agent?: string;
-  /** a part of the title; ASCII letters of any case */
+  /** part of the title; case-insensitive for ASCII letters */
   title?: string;
-  /** at or after */
+  /** only threads created at or after this time */
   created_after?: string;
   created_before?: string;
-  /** documents: context, preferences and important_steps too */
+  /** documents: include context, preferences and important_steps */
   include?: "documents";
   /** objects whose metadata has these members; up to 4 */
   metadata?: MetadataFilter;
 }
 
 export interface ArchivesImportArchiveQuery {
-  /** keep them, or remap to new ones; keep unless told */
+  /** keep: import with the same ids (default); remap: assign new ids */
   ids?: "keep" | "remap";
-  /** verify it and look for conflicts, and change nothing */
+  /** verify the archive and check for conflicts without importing */
   dry_run?: boolean;
 }
 
 export interface RunsToolsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** true: only those whose results are missing */
+  /** true: only tools whose results are pending */
   open?: boolean;
 }
 
 export interface ThreadsHistoryListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** messages: the whole conversation of each run too */
+  /** messages: include the complete conversation of each run */
   include?: "messages";
 }
 
 export interface ThreadsContextQuery {
-  /** the last completed runs to take, 5 unless told */
+  /** number of last completed runs; default: 5 */
   history_runs?: number;
-  /** the budget, 1000000 unless told; tokens are estimated */
+  /** budget of estimated tokens; default: 1000000 */
   max_tokens?: number;
-  /** begin with the system prompt of the thread's resumption */
+  /** prepend the system prompt of the thread's resumption */
   include_system?: boolean;
 }
 
 export interface ThreadsRunsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
   status?: 
     | "queued"
@@ -3044,17 +3046,17 @@ export interface ThreadsRunsListQuery {
     | "failed"
     | "cancelled";
   agent?: string;
-  /** the children of this run */
+  /** only children of this run */
   parent_run_id?: string;
-  /** documents: user_input, request, state, input, content, final_output … too */
+  /** documents: include user_input, request, state, input, content, final_output … */
   include?: "documents";
   agent_id?: string;
 }
 
 export interface RunsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
   status?: 
     | "queued"
@@ -3065,23 +3067,23 @@ export interface RunsListQuery {
     | "failed"
     | "cancelled";
   agent?: string;
-  /** the children of this run */
+  /** only children of this run */
   parent_run_id?: string;
-  /** documents: user_input, request, state, input, content, final_output … too */
+  /** documents: include user_input, request, state, input, content, final_output … */
   include?: "documents";
   agent_id?: string;
   thread_id?: string;
 }
 
 export interface RunsClaimQuery {
-  /** seconds to wait for a run when there is none */
+  /** seconds to wait if no run is queued */
   wait?: number;
 }
 
 export interface AgentsRunsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
   status?: 
     | "queued"
@@ -3092,57 +3094,57 @@ export interface AgentsRunsListQuery {
     | "failed"
     | "cancelled";
   agent?: string;
-  /** the children of this run */
+  /** only children of this run */
   parent_run_id?: string;
-  /** documents: user_input, request, state, input, content, final_output … too */
+  /** documents: include user_input, request, state, input, content, final_output … */
   include?: "documents";
 }
 
 export interface RunsGetQuery {
-  /** member_responses: what its children answered too */
+  /** member_responses: include the answers of the children */
   include?: "member_responses";
 }
 
 export interface RunsPhasesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface RunsTurnsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** documents: input and output too */
+  /** documents: include input and output */
   include?: "documents";
 }
 
 export interface PricesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface PricesVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface UsageGetQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** the first day, such as 2026-01-31; 29 days before the last unless told */
+  /** first day, such as 2026-01-31; default: 29 days before the last day */
   from?: string;
-  /** the last day; today unless told */
+  /** last day; default: today */
   to?: string;
-  /** any of day, model, provider and agent, with commas between; day unless told */
+  /** any of day, model, provider and agent, separated by commas; default: day */
   group_by?: string;
   model?: string;
   provider?: string;
@@ -3150,20 +3152,20 @@ export interface UsageGetQuery {
 }
 
 export interface UsageAveragesQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** runs that started within the last so many days; 7 unless told */
+  /** include runs started within this number of days; default: 7 */
   days?: number;
-  /** thread unless told */
+  /** default: thread */
   group_by?: "thread" | "agent";
 }
 
 export interface EvalsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
   eval_type?: string;
   agent_id?: string;
@@ -3171,59 +3173,59 @@ export interface EvalsListQuery {
 }
 
 export interface NotebooksListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface NotebooksSessionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface RunsStepsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** messages: the lists of messages, too */
+  /** messages: include the lists of messages */
   include?: "messages";
   action_type?: string;
-  /** of this iteration */
+  /** only steps of this iteration */
   step_number?: number;
-  /** at this time or later */
+  /** only steps at or after this time */
   from?: string;
-  /** before this time */
+  /** only steps before this time */
   to?: string;
 }
 
 export interface RunsLlmCallsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** messages: the lists of messages, too */
+  /** messages: include the lists of messages */
   include?: "messages";
 }
 
 export interface RunsToolCallsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** messages: the lists of messages, too */
+  /** messages: include the lists of messages */
   include?: "messages";
 }
 
 export interface StepsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** messages: the lists of messages, too */
+  /** messages: include the lists of messages */
   include?: "messages";
   action_type?: string;
   outcome?: "success" | "error";
@@ -3231,9 +3233,9 @@ export interface StepsListQuery {
   thread_id?: string;
   model?: string;
   tool_name?: string;
-  /** at this time or later */
+  /** only steps at or after this time */
   from?: string;
-  /** before this time */
+  /** only steps before this time */
   to?: string;
 }
 
@@ -3243,108 +3245,108 @@ export interface StepsSummaryQuery {
 }
 
 export interface ThreadsEventsListQuery {
-  /** the cursor: events after it. Absent: from the oldest that is kept */
+  /** cursor: return events after it; default: from the oldest stored event */
   after?: string | number;
   kind?: string;
   run_id?: string;
-  /** events a page, 100 unless told */
+  /** events per page; default: 100 */
   limit?: number;
-  /** seconds to wait for an event when there is none */
+  /** seconds to wait if no event is available */
   wait?: number;
 }
 
 export interface EventsListQuery {
-  /** the cursor: events after it. Absent: from the oldest that is kept */
+  /** cursor: return events after it; default: from the oldest stored event */
   after?: string | number;
   kind?: string;
   run_id?: string;
-  /** events a page, 100 unless told */
+  /** events per page; default: 100 */
   limit?: number;
-  /** seconds to wait for an event when there is none */
+  /** seconds to wait if no event is available */
   wait?: number;
 }
 
 export interface ThreadsParticipantsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** true: those who take part now; false: those who have left */
+  /** true: only current participants; false: only former participants */
   active?: boolean;
   role?: "user" | "assistant";
   principal?: string;
 }
 
 export interface ThreadsMessagesListQuery {
-  /** a cursor: messages before it, newest first; so is a page without a cursor */
+  /** cursor: return messages before it, newest first; default order: newest first */
   before?: string | number;
-  /** a cursor: messages after it, oldest first; 0: from the first one */
+  /** cursor: return messages after it, oldest first; 0: from the first message */
   after?: string | number;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
   type?: "chat" | "command" | "command-response" | "log" | "note" | "notice";
   sender_id?: string;
   run_id?: string;
-  /** debug: in the metadata, too */
+  /** debug: include debug in the metadata */
   include?: "debug";
 }
 
 export interface MessagesSearchQuery {
-  /** words that must all be there: word "a phrase" begin* -not */
+  /** required words: word "a phrase" begin* -not */
   q?: string;
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsMessagesSearchQuery {
-  /** words that must all be there: word "a phrase" begin* -not */
+  /** required words: word "a phrase" begin* -not */
   q?: string;
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsMessagesGetQuery {
-  /** debug: in the metadata, too */
+  /** debug: include debug in the metadata */
   include?: "debug";
 }
 
 export interface ThreadsMessagesVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** debug: in the metadata, too */
+  /** debug: include debug in the metadata */
   include?: "debug";
 }
 
 export interface StoreGetQuery {
-  /** its labels with a "." between them: users.42 */
+  /** labels separated by ".": users.42 */
   namespace?: string | string[];
   key?: string;
 }
 
 export interface StoreDeleteQuery {
-  /** its labels with a "." between them: users.42 */
+  /** labels separated by ".": users.42 */
   namespace?: string | string[];
   key?: string;
 }
 
 export interface ThreadsCheckpointsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** only this one; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph */
   namespace?: string;
-  /** those whose ids are smaller than this one, which nobody need have */
+  /** only checkpoints with a smaller id; no checkpoint with this id has to exist */
   id_before?: string;
-  /** values (with their versions), writes, or all of it */
+  /** values (with their versions), writes, or all */
   include?: "values" | "writes" | "all";
-  /** those that were put before this checkpoint */
+  /** only checkpoints that were put before this one */
   before?: string;
   run_id?: string;
   /** objects whose metadata has these members; up to 4 */
@@ -3352,140 +3354,140 @@ export interface ThreadsCheckpointsListQuery {
 }
 
 export interface ThreadsCheckpointsDeleteAllQuery {
-  /** only this one; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsLatestQuery {
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsGetQuery {
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsWritesPutQuery {
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsWritesGetQuery {
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
 }
 
 export interface CheckpointsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** only this one; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph */
   namespace?: string;
-  /** those whose ids are smaller than this one, which nobody need have */
+  /** only checkpoints with a smaller id; no checkpoint with this id has to exist */
   id_before?: string;
-  /** values (with their versions), writes, or all of it */
+  /** values (with their versions), writes, or all */
   include?: "values" | "writes" | "all";
   /** objects whose metadata has these members; up to 4 */
   metadata?: MetadataFilter;
 }
 
 export interface ThreadsCheckpointsDiffQuery {
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
 }
 
 export interface ThreadsRecoveryQuery {
-  /** this one, or an ancestor of it; the latest unless given */
+  /** recover from this checkpoint or an ancestor; default: the latest */
   checkpoint_id?: string;
-  /** the outermost graph unless given */
+  /** default: the outermost graph */
   namespace?: string;
 }
 
 export interface RunsCheckpointsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** only this one; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph */
   namespace?: string;
-  /** those whose ids are smaller than this one, which nobody need have */
+  /** only checkpoints with a smaller id; no checkpoint with this id has to exist */
   id_before?: string;
-  /** values (with their versions), writes, or all of it */
+  /** values (with their versions), writes, or all */
   include?: "values" | "writes" | "all";
-  /** those that were put before this checkpoint */
+  /** only checkpoints that were put before this one */
   before?: string;
   /** objects whose metadata has these members; up to 4 */
   metadata?: MetadataFilter;
 }
 
 export interface RunsCheckpointsGetQuery {
-  /** unless given, the outermost one that has it */
+  /** default: the outermost namespace that has the checkpoint */
   namespace?: string;
 }
 
 export interface RunsRecoveryQuery {
-  /** this one, or an ancestor of it; the latest unless given */
+  /** recover from this checkpoint or an ancestor; default: the latest */
   checkpoint_id?: string;
-  /** the outermost graph unless given */
+  /** default: the outermost graph */
   namespace?: string;
 }
 
 export interface ThreadsSharesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsSharesRedemptionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsFilesListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
-  /** what the names begin with */
+  /** prefix of the names */
   prefix?: string;
 }
 
 export interface ThreadsFilesDownloadQuery {
-  /** which one; the newest unless told */
+  /** default: the newest version */
   version?: number;
 }
 
 export interface ThreadsFilesVersionsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsFilesDiffQuery {
-  /** the old version; the one before `to` unless told */
+  /** old version; default: the version before `to` */
   from?: number;
-  /** the new version; the newest unless told */
+  /** new version; default: the newest version */
   to?: number;
-  /** text: a unified diff, as Accept: text/x-diff asks for too */
+  /** text: a unified diff; Accept: text/x-diff has the same effect */
   format?: "json" | "text";
-  /** unchanged lines around each change; 3 unless told */
+  /** unchanged lines around each change; default: 3 */
   context?: number;
 }
 
 export interface ThreadsUploadsListQuery {
-  /** next_cursor of the page before */
+  /** next_cursor of the previous page */
   cursor?: string;
-  /** items a page, 50 unless told */
+  /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsUploadsAppendQuery {
-  /** where the bytes belong, for who cannot send the header Upload-Offset */
+  /** offset of the bytes, for clients that cannot send the header Upload-Offset */
   offset?: number;
 }

@@ -32,11 +32,12 @@ class TenantsKeys:
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.KeyCreated:
-        """Create a key for a tenant, such as one that lost its own.
+        """Create a key for another tenant, for example if its keys were lost.
 
-        scopes: admin holds every scope of the tenant, operator also the tenants
-        rate_limit_per_minute: requests a minute; none when absent
-        principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+        scopes: admin includes every scope of the tenant; operator also manages tenants
+        rate_limit_per_minute: requests per minute; default: unlimited
+        principal: user:NAME or agent:UUID: restricts the key to this principal; null: the whole
+            tenant
         """
         answer: types.KeyCreated = self._caller.call(
             _operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
@@ -79,8 +80,8 @@ class Tenants:
     ) -> Page[types.Tenant]:
         """List the tenants.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.TENANTS_LIST, [], query={"cursor": cursor, "limit": limit},
@@ -125,7 +126,7 @@ class Tenants:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Delete a tenant and all that it owns."""
+        """Delete a tenant and all of its data."""
         self._caller.call(
             _operations.TENANTS_DELETE, [tenant_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -153,9 +154,10 @@ class Keys:
     ) -> types.KeyCreated:
         """Create an API key; its secret is shown once.
 
-        scopes: admin holds every scope of the tenant, operator also the tenants
-        rate_limit_per_minute: requests a minute; none when absent
-        principal: user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+        scopes: admin includes every scope of the tenant; operator also manages tenants
+        rate_limit_per_minute: requests per minute; default: unlimited
+        principal: user:NAME or agent:UUID: restricts the key to this principal; null: the whole
+            tenant
         """
         answer: types.KeyCreated = self._caller.call(
             _operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
@@ -172,8 +174,8 @@ class Keys:
     ) -> Page[types.Key]:
         """List the keys.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.KEYS_LIST, [], query={"cursor": cursor, "limit": limit},
@@ -196,7 +198,7 @@ class Keys:
         self, key_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Key:
-        """Revoke a key; its streams end."""
+        """Revoke a key and close its streams."""
         answer: types.Key = self._caller.call(
             _operations.KEYS_REVOKE, [key_id], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -220,8 +222,8 @@ class Audit:
     ) -> Page[types.AuditRecord]:
         """List the audit log, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.AUDIT_LIST, [],
@@ -264,14 +266,14 @@ class AgentsVersions:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentVersion:
-        """Make a version of an agent; what is left out is as in the newest.
+        """Create a version of an agent; the newest version supplies omitted parts.
 
-        version: a semantic version greater than all of the agent's; or else bump
-        bump: which number of the newest version to raise
-        description: what is new in it
-        activate: make it the active one at once; false unless told
+        version: semantic version, greater than all versions of the agent; alternative to bump
+        bump: number of the newest version to increase
+        description: description of the changes
+        activate: activate the version at once; default: false
         system_prompt: {role, instructions, examples}, or the instructions as text
-        tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
+        tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
         """
         answer: types.AgentVersion = self._caller.call(
             _operations.AGENTS_VERSIONS_CREATE, [agent_id], body={"version": version, "bump": bump,
@@ -293,8 +295,8 @@ class AgentsVersions:
     ) -> Page[types.AgentVersionHead]:
         """List the versions of an agent, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.AGENTS_VERSIONS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
@@ -309,7 +311,7 @@ class AgentsVersions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentVersion:
-        """Read a version of an agent; also "active" and "latest"."""
+        """Read a version of an agent, by its number, "active" or "latest"."""
         answer: types.AgentVersion = self._caller.call(
             _operations.AGENTS_VERSIONS_GET, [agent_id, semver],
             options=Options(if_none_match=if_none_match, principal=principal,
@@ -332,9 +334,9 @@ class AgentsVersions:
     ) -> types.AgentVersion:
         """Change a version of an agent that no run has used.
 
-        description: what is new in it
+        description: description of the changes
         system_prompt: {role, instructions, examples}, or the instructions as text
-        tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
+        tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
         """
         answer: types.AgentVersion = self._caller.call(
             _operations.AGENTS_VERSIONS_UPDATE, [agent_id, semver],
@@ -353,7 +355,7 @@ class AgentsVersions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Agent:
-        """Make a version of an agent the one that new runs get."""
+        """Activate a version of an agent for new runs."""
         answer: types.Agent = self._caller.call(
             _operations.AGENTS_VERSIONS_ACTIVATE, [agent_id, semver],
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
@@ -367,7 +369,7 @@ class AgentsVersions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentDiff:
-        """Tell what differs between two versions of an agent."""
+        """Compare two versions of an agent."""
         answer: types.AgentDiff = self._caller.call(
             _operations.AGENTS_VERSIONS_DIFF, [agent_id, semver, other],
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
@@ -389,10 +391,10 @@ class AgentsLinks:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.AgentLink]:
-        """List whom a team or a workflow is made of, by position.
+        """List the children of a team or a workflow by position.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.AGENTS_LINKS_LIST, [agent_id], query={"cursor": cursor, "limit": limit},
@@ -424,9 +426,9 @@ class AgentsLinks:
     ) -> types.AgentLink:
         """Make an agent a child of a team or a workflow, or change its link.
 
-        role: what the child is there; member unless told
-        position: its place among the children; behind the others unless told
-        child_version: a version of the child; null: its active one
+        role: role of the child; default: member
+        position: position among the children; default: after the last one
+        child_version: version of the child; null: the active version
         """
         answer: types.AgentLink = self._caller.call(
             _operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
@@ -441,7 +443,7 @@ class AgentsLinks:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Take a child out of a team or a workflow."""
+        """Remove a child from a team or a workflow."""
         self._caller.call(
             _operations.AGENTS_LINKS_DELETE, [agent_id, child_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -464,9 +466,9 @@ class AgentsConfigVersions:
     ) -> Page[types.StateVersion]:
         """List the versions of an agent's configuration.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.AGENTS_CONFIG_VERSIONS_LIST, [agent_id],
@@ -520,11 +522,11 @@ class AgentsConfig:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
-        """Write the configuration of an agent; what is left out stays.
+        """Write the configuration of an agent; omitted members stay unchanged.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
@@ -546,8 +548,8 @@ class AgentsConfig:
         """Change the configuration of an agent.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
@@ -572,12 +574,12 @@ class AgentsStorage:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.StorageItem]:
-        """List what an agent has stored, by key.
+        """List the stored values of an agent by key.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        prefix: only keys that begin with this
-        include: values: what is stored too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        prefix: only keys with this prefix
+        include: values: include the stored values
         """
         return self._caller.page(
             _operations.AGENTS_STORAGE_LIST, [agent_id],
@@ -593,7 +595,7 @@ class AgentsStorage:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Download:
-        """Read what an agent has stored under a key, as it was written."""
+        """Read the stored value of an agent's key in its original form."""
         return self._caller.download(
             _operations.AGENTS_STORAGE_GET, [agent_id, key],
             options=Options(if_none_match=if_none_match, principal=principal,
@@ -606,7 +608,7 @@ class AgentsStorage:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.StorageItem:
-        """Store JSON, or bytes of any type, under a key of an agent."""
+        """Store JSON or bytes of any type under a key of an agent."""
         answer: types.StorageItem = self._caller.call(
             _operations.AGENTS_STORAGE_PUT, [agent_id, key],
             content=content, content_type=content_type, options=Options(if_match=if_match,
@@ -620,7 +622,7 @@ class AgentsStorage:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Delete what an agent has stored under a key."""
+        """Delete the stored value of an agent's key."""
         self._caller.call(
             _operations.AGENTS_STORAGE_DELETE, [agent_id, key], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -643,9 +645,9 @@ class AgentsStatesVersions:
     ) -> Page[types.StateVersion]:
         """List the versions of a state document of an agent.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.AGENTS_STATES_VERSIONS_LIST, [agent_id, name],
@@ -685,9 +687,9 @@ class AgentsStates:
     ) -> Page[types.State]:
         """List the state documents of an agent by name.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.AGENTS_STATES_LIST, [agent_id],
@@ -720,11 +722,11 @@ class AgentsStates:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
-        """Write a state document of an agent; what is left out stays.
+        """Write a state document of an agent; omitted members stay unchanged.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
@@ -746,8 +748,8 @@ class AgentsStates:
         """Change a state document of an agent.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
@@ -775,7 +777,7 @@ class AgentsStates:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Ask who watches to show a state document of an agent."""
+        """Ask the viewers to show a state document of an agent."""
         self._caller.call(
             _operations.AGENTS_STATES_FOCUS, [agent_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
@@ -801,12 +803,12 @@ class AgentsRuns:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentRun:
-        """Start a run of an agent, on a thread or on a new one.
+        """Start a run of an agent on an existing or a new thread.
 
-        thread_id: a new thread is made when it is absent
-        agent_version: the active one when absent
-        policy: instead of the thread's run_policy
-        dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
+        thread_id: default: a new thread is created
+        agent_version: default: the active version
+        policy: overrides the run_policy of the thread
+        dispatch: queue (default: a worker claims the run) or direct (the caller executes the run)
         """
         answer: types.AgentRun = self._caller.call(
             _operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id,
@@ -829,10 +831,10 @@ class AgentsRuns:
     ) -> Page[types.Run]:
         """List the runs of an agent, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        parent_run_id: the children of this run
-        include: documents: user_input, request, state, input, content, final_output … too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        parent_run_id: only children of this run
+        include: documents: include user_input, request, state, input, content, final_output …
         """
         return self._caller.page(
             _operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
@@ -870,11 +872,11 @@ class Agents:
     ) -> types.Agent:
         """Create an agent.
 
-        name: no other agent of the tenant has it
-        kind: agent unless told
-        is_active: true unless told
+        name: unique among the agents of the tenant
+        kind: default: agent
+        is_active: default: true
         system_prompt: {role, instructions, examples}, or the instructions as text
-        tools: names or ids of tools, or {tool, config_overrides, is_enabled} for each
+        tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
         """
         answer: types.Agent = self._caller.call(
             _operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
@@ -898,9 +900,9 @@ class Agents:
     ) -> Page[types.Agent]:
         """List agents, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        name: the agent of exactly this name
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        name: exact name of the agent
         """
         return self._caller.page(
             _operations.AGENTS_LIST, [],
@@ -934,7 +936,7 @@ class Agents:
     ) -> types.Agent:
         """Change an agent.
 
-        name: no other agent of the tenant has it
+        name: unique among the agents of the tenant
         """
         answer: types.Agent = self._caller.call(
             _operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
@@ -961,7 +963,7 @@ class Agents:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Agent:
-        """Make the version active again that was before the last activation."""
+        """Reactivate the version that was active before the last activation."""
         answer: types.Agent = self._caller.call(
             _operations.AGENTS_ROLLBACK, [agent_id],
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
@@ -975,7 +977,7 @@ class Agents:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentTree:
-        """Read an agent with its children, and theirs, as a tree."""
+        """Read an agent with its descendants as a tree."""
         answer: types.AgentTree = self._caller.call(
             _operations.AGENTS_TREE, [agent_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -986,7 +988,7 @@ class Agents:
         self, agent_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Download:
-        """Export an agent with its configuration, states and storage, as a tar file."""
+        """Export an agent with its configuration, states and storage as a tar file."""
         return self._caller.download(
             _operations.AGENTS_EXPORT, [agent_id], options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -1013,14 +1015,14 @@ class ThreadsByKey:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
-        """Create the thread with this key, or read it as it is.
+        """Create the thread with this key, or return the existing thread.
 
-        agent: who works on it; new runs take it over
-        context: the conversation so far: summary, tail, meta
-        metadata: its scalar members can be filtered by
-        run_policy: what a start does while another run is active
-        prune_on_completion: drop a run's events when it is finished
-        event_max_age_s: drop events that are older
+        agent: name of the agent that works on the thread; default agent of new runs
+        context: state of the conversation: summary, tail, meta
+        metadata: scalar members can be used as filters
+        run_policy: handling of a new run while another run is active
+        prune_on_completion: delete the events of a run when it is finished
+        event_max_age_s: maximum age of events in seconds; older events are deleted
         """
         answer: types.Thread = self._caller.call(
             _operations.THREADS_BY_KEY_ENSURE, [key], body={"status": status, "title": title,
@@ -1063,9 +1065,9 @@ class ThreadsStatesVersions:
     ) -> Page[types.StateVersion]:
         """List the versions of a state document of a thread.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.THREADS_STATES_VERSIONS_LIST, [thread_id, name],
@@ -1106,9 +1108,9 @@ class ThreadsStates:
     ) -> Page[types.State]:
         """List the state documents of a thread by name.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.THREADS_STATES_LIST, [thread_id],
@@ -1142,11 +1144,11 @@ class ThreadsStates:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
-        """Write a state document of a thread; what is left out stays.
+        """Write a state document of a thread; omitted members stay unchanged.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
@@ -1168,8 +1170,8 @@ class ThreadsStates:
         """Change a state document of a thread.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
@@ -1199,7 +1201,7 @@ class ThreadsStates:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Ask who watches to show a state document of a thread."""
+        """Ask the viewers to show a state document of a thread."""
         self._caller.call(
             _operations.THREADS_STATES_FOCUS, [thread_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal,
@@ -1223,9 +1225,9 @@ class ThreadsAgentsStatesVersions:
     ) -> Page[types.StateVersion]:
         """List the versions of a state document of an agent in a thread.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.THREADS_AGENTS_STATES_VERSIONS_LIST, [thread_id, agent_id, name],
@@ -1267,9 +1269,9 @@ class ThreadsAgentsStates:
     ) -> Page[types.State]:
         """List the state documents of an agent in a thread by name.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: data, json_schema and ui_schema too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include data, json_schema and ui_schema
         """
         return self._caller.page(
             _operations.THREADS_AGENTS_STATES_LIST, [thread_id, agent_id],
@@ -1303,11 +1305,11 @@ class ThreadsAgentsStates:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
-        """Write a state document of an agent in a thread; what is left out stays.
+        """Write a state document of an agent in a thread; omitted members stay unchanged.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
@@ -1331,8 +1333,8 @@ class ThreadsAgentsStates:
         """Change a state document of an agent in a thread.
 
         data: an object or an array
-        json_schema: JSON Schema 2020-12, which every write of data satisfies
-        ui_schema: how to show it; Cairn only keeps it
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy
+        ui_schema: hints for displaying the document; Cairn does not interpret them
         """
         answer: types.State = self._caller.call(
             _operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
@@ -1362,7 +1364,7 @@ class ThreadsAgentsStates:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Ask who watches to show a state document of an agent in a thread."""
+        """Ask the viewers to show a state document of an agent in a thread."""
         self._caller.call(
             _operations.THREADS_AGENTS_STATES_FOCUS, [thread_id, agent_id, name],
             options=Options(idempotency_key=idempotency_key, principal=principal,
@@ -1389,7 +1391,7 @@ class ThreadsResumption:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Resumption:
-        """Read everything that is needed to resume a thread."""
+        """Read the data needed to resume a thread."""
         answer: types.Resumption = self._caller.call(
             _operations.THREADS_RESUMPTION_GET, [thread_id],
             options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
@@ -1422,32 +1424,32 @@ class ThreadsResumption:
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         request_max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Resumption:
-        """Write the resumption of a thread; what is left out gets its default.
+        """Write the resumption of a thread; omitted members get their defaults.
 
-        system_prompt: left out: role and instructions of the newest run's agent version
-        model: left out: the default_model of the newest run's agent version
-        max_steps: 50 unless told
-        thinking_tokens: 0 unless told
-        max_tokens: 2048 unless told
-        container_id: where code is executed
-        messages: the compacted messages; what a write leaves out stays
-        tool_schemas: tools of the client: [{name, description, input_schema}]
-        server_tools: tools of the model's provider, objects
+        system_prompt: default: role and instructions of the agent version of the newest run
+        model: default: the default_model of the agent version of the newest run
+        max_steps: default: 50
+        thinking_tokens: default: 0
+        max_tokens: default: 2048
+        container_id: container in which code is executed
+        messages: compacted messages; unchanged if a write omits them
+        tool_schemas: client tools: [{name, description, input_schema}]
+        server_tools: objects that describe tools of the model's provider
         beta_headers: texts
-        api_kwargs: passed on to the provider: temperature …
-        formatter: how the stream is written: xml, json …
-        compactor_type: the name of the type alone
-        memory_store_type: the name of the type alone
-        file_registry: file id → {filename, storage_path …}
-        extras: anything else of the application
-        max_retries: 5 unless told
-        base_delay: seconds before the first retry, to the millisecond; 1 unless told
-        last_known_input_tokens: of the last run
-        last_known_output_tokens: of the last run
-        current_step: to go on from
-        conversation_history: all messages of the run under way; its history entry takes them over
-            when it ends
-        title: the thread's
+        api_kwargs: arguments for the provider: temperature …
+        formatter: format of the stream: xml, json …
+        compactor_type: name of the type
+        memory_store_type: name of the type
+        file_registry: map of file ids to {filename, storage_path …}
+        extras: other data of the application
+        max_retries: default: 5
+        base_delay: seconds before the first retry, in whole milliseconds; default: 1
+        last_known_input_tokens: tokens of the last run
+        last_known_output_tokens: tokens of the last run
+        current_step: step from which the run continues
+        conversation_history: all messages of the unfinished run; copied to the history entry when
+            the run ends
+        title: title of the thread
         """
         answer: types.Resumption = self._caller.call(
             _operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
@@ -1495,30 +1497,30 @@ class ThreadsResumption:
     ) -> types.Resumption:
         """Change the resumption of a thread.
 
-        system_prompt: left out: role and instructions of the newest run's agent version
-        model: left out: the default_model of the newest run's agent version
-        max_steps: 50 unless told
-        thinking_tokens: 0 unless told
-        max_tokens: 2048 unless told
-        container_id: where code is executed
-        messages: the compacted messages; what a write leaves out stays
-        tool_schemas: tools of the client: [{name, description, input_schema}]
-        server_tools: tools of the model's provider, objects
+        system_prompt: default: role and instructions of the agent version of the newest run
+        model: default: the default_model of the agent version of the newest run
+        max_steps: default: 50
+        thinking_tokens: default: 0
+        max_tokens: default: 2048
+        container_id: container in which code is executed
+        messages: compacted messages; unchanged if a write omits them
+        tool_schemas: client tools: [{name, description, input_schema}]
+        server_tools: objects that describe tools of the model's provider
         beta_headers: texts
-        api_kwargs: passed on to the provider: temperature …
-        formatter: how the stream is written: xml, json …
-        compactor_type: the name of the type alone
-        memory_store_type: the name of the type alone
-        file_registry: file id → {filename, storage_path …}
-        extras: anything else of the application
-        max_retries: 5 unless told
-        base_delay: seconds before the first retry, to the millisecond; 1 unless told
-        last_known_input_tokens: of the last run
-        last_known_output_tokens: of the last run
-        current_step: to go on from
-        conversation_history: all messages of the run under way; its history entry takes them over
-            when it ends
-        title: the thread's
+        api_kwargs: arguments for the provider: temperature …
+        formatter: format of the stream: xml, json …
+        compactor_type: name of the type
+        memory_store_type: name of the type
+        file_registry: map of file ids to {filename, storage_path …}
+        extras: other data of the application
+        max_retries: default: 5
+        base_delay: seconds before the first retry, in whole milliseconds; default: 1
+        last_known_input_tokens: tokens of the last run
+        last_known_output_tokens: tokens of the last run
+        current_step: step from which the run continues
+        conversation_history: all messages of the unfinished run; copied to the history entry when
+            the run ends
+        title: title of the thread
         """
         answer: types.Resumption = self._caller.call(
             _operations.THREADS_RESUMPTION_UPDATE, [thread_id],
@@ -1549,8 +1551,8 @@ class ThreadsResumption:
     ) -> types.Resumption:
         """Append to the messages of a resumption.
 
-        append: to the end of messages
-        append_history: to the end of conversation_history
+        append: messages to append to messages
+        append_history: messages to append to conversation_history
         """
         answer: types.Resumption = self._caller.call(
             _operations.THREADS_RESUMPTION_APPEND, [thread_id],
@@ -1577,9 +1579,9 @@ class ThreadsHistory:
     ) -> Page[types.HistoryEntry]:
         """List the finished runs of a thread as a conversation, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: messages: the whole conversation of each run too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: messages: include the complete conversation of each run
         """
         return self._caller.page(
             _operations.THREADS_HISTORY_LIST, [thread_id],
@@ -1595,7 +1597,7 @@ class ThreadsHistory:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.HistoryEntry:
-        """Read one entry of the history, whole."""
+        """Read one complete entry of the history."""
         answer: types.HistoryEntry = self._caller.call(
             _operations.THREADS_HISTORY_GET, [thread_id, sequence],
             options=Options(if_none_match=if_none_match, principal=principal,
@@ -1615,10 +1617,11 @@ class ThreadsHistory:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.HistoryEntry:
-        """Give an entry of the history its messages, files and extras.
+        """Set the messages, files and extras of a history entry.
 
-        messages: the whole conversation of the run, not compacted
-        stop_reason: end_turn, max_steps, tool_use …; failed and cancelled where nobody said
+        messages: complete conversation of the run, not compacted
+        stop_reason: end_turn, max_steps, tool_use …; default of failed and cancelled runs: the
+            status
         generated_files: [{file_id, filename, …}]
         """
         answer: types.HistoryEntry = self._caller.call(
@@ -1654,13 +1657,14 @@ class ThreadsRuns:
     ) -> types.Run:
         """Start a run.
 
-        user_input: the message that triggers the run
-        policy: instead of the thread's run_policy
-        dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
-        agent: the name to claim it by; when absent the agent's or the thread's
-        agent_id: the agent that the run is of
-        agent_version: with agent_id: the active one when absent
-        request: what asks for the run, whole: a message with attachments …
+        user_input: message that triggers the run
+        policy: overrides the run_policy of the thread
+        dispatch: queue (default: a worker claims the run) or direct (the caller executes the run)
+        agent: agent name by which a worker claims the run; default: the name from agent_id or the
+            thread
+        agent_id: agent that the run executes
+        agent_version: only with agent_id; default: the active version
+        request: complete request for the run: a message with attachments …
         """
         answer: types.Run = self._caller.call(
             _operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
@@ -1686,10 +1690,10 @@ class ThreadsRuns:
     ) -> Page[types.Run]:
         """List the runs of a thread, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        parent_run_id: the children of this run
-        include: documents: user_input, request, state, input, content, final_output … too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        parent_run_id: only children of this run
+        include: documents: include user_input, request, state, input, content, final_output …
         """
         return self._caller.page(
             _operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
@@ -1732,13 +1736,13 @@ class ThreadsEvents(FollowThread):
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Union[types.EventsAppended, types.Event]:
-        """Append one event, or many at once.
+        """Append one or more events.
 
-        kind: progress, status, warning, error, final, or an application kind with a dot
-        text: for people
-        payload: for programs
-        run_id: the run of this thread that it tells of
-        events: many events instead of one; all are appended or none
+        kind: progress, status, warning, error, final, or an application kind that contains a dot
+        text: text for people
+        payload: data for programs
+        run_id: run of this thread that the event is about
+        events: list of events instead of one event; either all events are appended or none
         """
         answer: Union[types.EventsAppended, types.Event] = self._caller.call(
             _operations.THREADS_EVENTS_APPEND, [thread_id], body={"kind": kind, "text": text,
@@ -1755,11 +1759,11 @@ class ThreadsEvents(FollowThread):
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Event]:
-        """Read events after a cursor; ?wait= is a long poll.
+        """Read events after a cursor; ?wait= enables long polling.
 
-        after: the cursor: events after it. Absent: from the oldest that is kept
-        limit: events a page, 100 unless told
-        wait: seconds to wait for an event when there is none
+        after: cursor: return events after it; default: from the oldest stored event
+        limit: events per page; default: 100
+        wait: seconds to wait if no event is available
         """
         return self._caller.page(
             _operations.THREADS_EVENTS_LIST, [thread_id],
@@ -1775,11 +1779,11 @@ class ThreadsEvents(FollowThread):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.EventsPruned:
-        """Remove the oldest events of a thread.
+        """Delete the oldest events of a thread.
 
-        through_seq: events up to this one
-        older_than: events before this time
-        finished: events before the first one of a run that still goes on
+        through_seq: delete events up to this one
+        older_than: delete events before this time
+        finished: true: delete events before the first event of an unfinished run
         """
         answer: types.EventsPruned = self._caller.call(
             _operations.THREADS_EVENTS_PRUNE, [thread_id],
@@ -1821,12 +1825,12 @@ class ThreadsParticipantsMe:
     ) -> types.Participant:
         """Change your own participant.
 
-        role: user, and assistant for an agent, unless told
-        name: that of the principal unless told
-        image: where a picture of it is
-        status: what it is doing, in its own words
-        permission: read_write unless told
-        active: who has left is not, and has no access
+        role: default: assistant for an agent, otherwise user
+        name: default: the name of the principal
+        image: URI of an image
+        status: current activity, as free text
+        permission: default: read_write
+        active: false if the participant has left and has no access
         """
         answer: types.Participant = self._caller.call(
             _operations.THREADS_PARTICIPANTS_ME_UPDATE, [thread_id], body={"role": role,
@@ -1856,10 +1860,10 @@ class ThreadsParticipantsMe:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
-        """Say that you are online.
+        """Report that your own participant is online.
 
-        ttl_s: seconds that it counts as online, 60 unless told; 0: it is not any more
-        status: what it is doing, in its own words
+        ttl_s: seconds for which the participant is online; default: 60; 0: offline at once
+        status: current activity, as free text
         """
         answer: types.Participant = self._caller.call(
             _operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id],
@@ -1886,14 +1890,14 @@ class ThreadsParticipants:
         request_principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
-        """Add a participant, or let one who has left take part again.
+        """Add a participant, or readmit a participant that has left.
 
-        principal: user:NAME or agent:UUID; one participant each
-        role: user, and assistant for an agent, unless told
-        name: that of the principal unless told
-        image: where a picture of it is
-        status: what it is doing, in its own words
-        permission: read_write unless told
+        principal: user:NAME or agent:UUID; unique within the thread
+        role: default: assistant for an agent, otherwise user
+        name: default: the name of the principal
+        image: URI of an image
+        status: current activity, as free text
+        permission: default: read_write
         """
         answer: types.Participant = self._caller.call(
             _operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
@@ -1913,9 +1917,9 @@ class ThreadsParticipants:
     ) -> Page[types.Participant]:
         """List the participants of a thread, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        active: true: those who take part now; false: those who have left
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        active: true: only current participants; false: only former participants
         """
         return self._caller.page(
             _operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
@@ -1949,12 +1953,12 @@ class ThreadsParticipants:
     ) -> types.Participant:
         """Change a participant.
 
-        role: user, and assistant for an agent, unless told
-        name: that of the principal unless told
-        image: where a picture of it is
-        status: what it is doing, in its own words
-        permission: read_write unless told
-        active: who has left is not, and has no access
+        role: default: assistant for an agent, otherwise user
+        name: default: the name of the principal
+        image: URI of an image
+        status: current activity, as free text
+        permission: default: read_write
+        active: false if the participant has left and has no access
         """
         answer: types.Participant = self._caller.call(
             _operations.THREADS_PARTICIPANTS_UPDATE, [thread_id, participant_id],
@@ -1970,7 +1974,7 @@ class ThreadsParticipants:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
-        """End the access of a participant, who stays a sender of messages."""
+        """End the access of a participant; its messages are kept."""
         answer: types.Participant = self._caller.call(
             _operations.THREADS_PARTICIPANTS_REMOVE, [thread_id, participant_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -1984,10 +1988,10 @@ class ThreadsParticipants:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
-        """Say that a participant is online.
+        """Report that a participant is online.
 
-        ttl_s: seconds that it counts as online, 60 unless told; 0: it is not any more
-        status: what it is doing, in its own words
+        ttl_s: seconds for which the participant is online; default: 60; 0: offline at once
+        status: current activity, as free text
         """
         answer: types.Participant = self._caller.call(
             _operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
@@ -2012,11 +2016,11 @@ class ThreadsMessagesVersions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.MessageVersion]:
-        """List what a message was before, newest first.
+        """List the previous versions of a message, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: debug: in the metadata, too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: debug: include debug in the metadata
         """
         return self._caller.page(
             _operations.THREADS_MESSAGES_VERSIONS_LIST, [thread_id, message_id],
@@ -2070,17 +2074,17 @@ class ThreadsMessages:
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Union[types.MessagesCreated, types.Message]:
-        """Send one message, or many at once.
+        """Send one or more messages.
 
-        content: must be given, and may be empty; of a command: /name argument key=value
-        type: chat unless told
-        metadata: at most 100 KiB besides debug, which may have a mebibyte
+        content: required, may be empty; format of a command: /name argument key=value
+        type: default: chat
+        metadata: at most 100 KiB without debug; debug: at most 1 MiB
         filenames: names of files of the thread
-        sender_id: a participant; a key that acts for a principal sends as that one
-        run_id: the run of this thread that it belongs to
-        responds_to: a message of this thread; of a command-response: the command
-        addressed_to: of a command: the participant that is to carry it out
-        messages: many messages instead of one; all are created or none
+        sender_id: participant; a key with a principal must send as this principal
+        run_id: run of this thread to which the message belongs
+        responds_to: message of this thread; for a command-response: the command
+        addressed_to: commands only: participant that executes the command
+        messages: list of messages instead of one message; either all messages are created or none
         """
         answer: Union[types.MessagesCreated, types.Message] = self._caller.call(
             _operations.THREADS_MESSAGES_CREATE, [thread_id], body={"content": content,
@@ -2104,10 +2108,10 @@ class ThreadsMessages:
     ) -> Page[types.Message]:
         """Read messages before or after a cursor.
 
-        before: a cursor: messages before it, newest first; so is a page without a cursor
-        after: a cursor: messages after it, oldest first; 0: from the first one
-        limit: items a page, 50 unless told
-        include: debug: in the metadata, too
+        before: cursor: return messages before it, newest first; default order: newest first
+        after: cursor: return messages after it, oldest first; 0: from the first message
+        limit: items per page; default: 50
+        include: debug: include debug in the metadata
         """
         return self._caller.page(
             _operations.THREADS_MESSAGES_LIST, [thread_id], query={"before": before, "after": after,
@@ -2123,11 +2127,11 @@ class ThreadsMessages:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Message]:
-        """Find messages of a thread by their words, newest first.
+        """Search the messages of a thread by words, newest first.
 
-        q: words that must all be there: word "a phrase" begin* -not
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        q: required words: word "a phrase" begin* -not
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.THREADS_MESSAGES_SEARCH, [thread_id],
@@ -2144,7 +2148,7 @@ class ThreadsMessages:
     ) -> types.Message:
         """Read a message.
 
-        include: debug: in the metadata, too
+        include: debug: include debug in the metadata
         """
         answer: types.Message = self._caller.call(
             _operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
@@ -2161,11 +2165,11 @@ class ThreadsMessages:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Message:
-        """Edit a message; its version before is kept.
+        """Edit a message; the previous version is kept.
 
-        content_type: what the content is; text/plain unless told
-        metadata: your own, and attribution, href, footer_items, tool_calls, tool_result; debug is
-            kept apart, and in an answer only when asked for
+        content_type: media type of the content; default: text/plain
+        metadata: any members, besides attribution, href, footer_items, tool_calls and tool_result;
+            debug is stored separately and returned only with include=debug
         filenames: names of files of the thread
         """
         answer: types.Message = self._caller.call(
@@ -2181,7 +2185,7 @@ class ThreadsMessages:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Delete a message: a tombstone stays, and its history."""
+        """Delete a message; a tombstone and the history are kept."""
         self._caller.call(
             _operations.THREADS_MESSAGES_DELETE, [thread_id, message_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -2217,10 +2221,10 @@ class ThreadsCheckpointsWrites:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointWritten:
-        """Write what a task has done towards the next checkpoint; the first one wins.
+        """Record writes of a task for the next checkpoint; existing writes are kept.
 
-        ahead: the checkpoint may be yet to come
-        namespace: unless given, the outermost one that has it
+        ahead: accept writes for a checkpoint that does not exist yet
+        namespace: default: the outermost namespace that has the checkpoint
         """
         answer: types.CheckpointWritten = self._caller.call(
             _operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
@@ -2240,7 +2244,7 @@ class ThreadsCheckpointsWrites:
     ) -> types.CheckpointWrites:
         """Read the pending writes of a checkpoint.
 
-        namespace: unless given, the outermost one that has it
+        namespace: default: the outermost namespace that has the checkpoint
         """
         answer: types.CheckpointWrites = self._caller.call(
             _operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
@@ -2273,20 +2277,21 @@ class ThreadsCheckpoints:
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Checkpoint:
-        """Put a checkpoint, whole or as what changed.
+        """Put a checkpoint, complete or as changes to its parent.
 
-        id: any UUID; a new one of version 7 unless given
-        namespace: "", the outermost graph, unless given
-        parent_id: the latest of the namespace unless given; null: none
-        expected_latest: refuse with 409 when the latest is another one; null: when there is any
-        channel_values: whole; or else changes
-        changes: what differs from the values of the parent
+        id: any UUID; default: a new UUID of version 7
+        namespace: default: "", the outermost graph
+        parent_id: default: the latest checkpoint of the namespace; null: no parent
+        expected_latest: reject with 409 if the latest checkpoint has another id; null: if any
+            checkpoint exists
+        channel_values: all values; alternative to changes
+        changes: differences from the values of the parent
         channel_versions: a number or a string for each channel
-        versions_seen: for each node, the versions that it has seen
-        pending_sends: [{channel, value}]: tool calls and messages that are queued
-        metadata: its scalar members can be filtered by
-        node: where in the graph, for lists
-        replace: write over a checkpoint of this id, instead of 409
+        versions_seen: versions that each node has seen
+        pending_sends: [{channel, value}]: queued tool calls and messages
+        metadata: scalar members can be used as filters
+        node: node of the graph, shown in lists
+        replace: overwrite an existing checkpoint with this id instead of returning 409
         """
         answer: types.Checkpoint = self._caller.call(
             _operations.THREADS_CHECKPOINTS_PUT, [thread_id], body={"id": id,
@@ -2312,12 +2317,12 @@ class ThreadsCheckpoints:
     ) -> Page[types.Checkpoint]:
         """List the checkpoints of a thread, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        namespace: only this one; empty: the outermost graph
-        id_before: those whose ids are smaller than this one, which nobody need have
-        include: values (with their versions), writes, or all of it
-        before: those that were put before this checkpoint
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        namespace: only this namespace; empty: the outermost graph
+        id_before: only checkpoints with a smaller id; no checkpoint with this id has to exist
+        include: values (with their versions), writes, or all
+        before: only checkpoints that were put before this one
         """
         return self._caller.page(
             _operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
@@ -2334,7 +2339,7 @@ class ThreadsCheckpoints:
     ) -> types.CheckpointsPruned:
         """Delete the checkpoints of a thread or of one namespace.
 
-        namespace: only this one; empty: the outermost graph
+        namespace: only this namespace; empty: the outermost graph
         """
         answer: types.CheckpointsPruned = self._caller.call(
             _operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
@@ -2350,7 +2355,7 @@ class ThreadsCheckpoints:
     ) -> types.Checkpoint:
         """Read the latest checkpoint of a namespace, with values and pending writes.
 
-        namespace: unless given, the outermost one that has it
+        namespace: default: the outermost namespace that has the checkpoint
         """
         answer: types.Checkpoint = self._caller.call(
             _operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
@@ -2368,7 +2373,7 @@ class ThreadsCheckpoints:
     ) -> types.Checkpoint:
         """Read a checkpoint with its values and pending writes.
 
-        namespace: unless given, the outermost one that has it
+        namespace: default: the outermost namespace that has the checkpoint
         """
         answer: types.Checkpoint = self._caller.call(
             _operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
@@ -2383,10 +2388,10 @@ class ThreadsCheckpoints:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointDeltas:
-        """Read what tasks wrote to channels on the line of parents since their values.
+        """Read the writes to channels since their last values, along the parents.
 
-        namespace: unless given, the outermost one that has the checkpoint
-        channels: their names
+        namespace: default: the outermost namespace that has the checkpoint
+        channels: names of the channels
         """
         answer: types.CheckpointDeltas = self._caller.call(
             _operations.THREADS_CHECKPOINTS_DELTAS, [thread_id, checkpoint_id],
@@ -2403,12 +2408,12 @@ class ThreadsCheckpoints:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.CheckpointsPruned:
-        """Remove the oldest checkpoints, by number or by age.
+        """Delete the oldest checkpoints by number or age.
 
-        keep_latest: how many stay in each namespace; 1 unless given
-        older_than: only what was put before this time
-        older_than_s: the same as an age in seconds
-        namespace: only this one
+        keep_latest: number of checkpoints to keep in each namespace; default: 1
+        older_than: only checkpoints that were put before this time
+        older_than_s: alternative to older_than: an age in seconds
+        namespace: only this namespace
         """
         answer: types.CheckpointsPruned = self._caller.call(
             _operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
@@ -2440,7 +2445,7 @@ class ThreadsCheckpoints:
     ) -> types.CheckpointDiff:
         """Compare two checkpoints, channel by channel.
 
-        namespace: unless given, the outermost one that has it
+        namespace: default: the outermost namespace that has the checkpoint
         """
         answer: types.CheckpointDiff = self._caller.call(
             _operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
@@ -2462,10 +2467,10 @@ class ThreadsSharesRedemptions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Redemption]:
-        """List who redeemed a share, newest first.
+        """List the redemptions of a share, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.THREADS_SHARES_REDEMPTIONS_LIST, [thread_id, share_id],
@@ -2492,11 +2497,11 @@ class ThreadsShares:
     ) -> types.ShareCreated:
         """Create a share of a thread; its token is shown once.
 
-        kind: participate: in this thread; copy: in a thread of one's own, made from it
-        permission: read unless told; of a copy read_write
-        label: for people to read
-        max_redemptions: how often it can be redeemed; any number of times when absent
-        expires_at: from then on it cannot be redeemed; access that it gave stays
+        kind: participate: join this thread; copy: receive a copy of the thread
+        permission: default: read; always read_write for copy
+        label: description for people
+        max_redemptions: maximum number of redemptions; default: unlimited
+        expires_at: end of redemption; access that was given before is kept
         """
         answer: types.ShareCreated = self._caller.call(
             _operations.THREADS_SHARES_CREATE, [thread_id], body={"kind": kind,
@@ -2514,8 +2519,8 @@ class ThreadsShares:
     ) -> Page[types.Share]:
         """List the shares of a thread, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.THREADS_SHARES_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
@@ -2541,7 +2546,7 @@ class ThreadsShares:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Share:
-        """Revoke a share; the access that it gave ends, also of open streams."""
+        """Revoke a share, end the access that it gave and close the streams."""
         answer: types.Share = self._caller.call(
             _operations.THREADS_SHARES_REVOKE, [thread_id, share_id],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -2565,8 +2570,8 @@ class ThreadsFilesVersions:
     ) -> Page[types.FileVersion]:
         """List the versions of a file, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.THREADS_FILES_VERSIONS_LIST, [thread_id, name],
@@ -2591,7 +2596,7 @@ class ThreadsFilesVersions:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Delete a version; with the last one the file goes."""
+        """Delete a version; deleting the last one deletes the file."""
         self._caller.call(
             _operations.THREADS_FILES_VERSIONS_DELETE, [thread_id, name, version],
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
@@ -2614,11 +2619,11 @@ class ThreadsFiles(ResumableUploads):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.File]:
-        """List the files of a thread by their names.
+        """List the files of a thread by name.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        prefix: what the names begin with
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        prefix: prefix of the names
         """
         return self._caller.page(
             _operations.THREADS_FILES_LIST, [thread_id],
@@ -2633,7 +2638,7 @@ class ThreadsFiles(ResumableUploads):
         if_none_match: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
-        """Upload a file, or the next version of one."""
+        """Upload a new file or a new version of a file."""
         answer: types.File = self._caller.call(
             _operations.THREADS_FILES_UPLOAD, [thread_id, name],
             content=content, content_type=content_type, options=Options(if_match=if_match,
@@ -2648,9 +2653,9 @@ class ThreadsFiles(ResumableUploads):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Download:
-        """Read the bytes of a file, of the newest version unless told.
+        """Read the bytes of a file; default: of the newest version.
 
-        version: which one; the newest unless told
+        version: default: the newest version
         """
         return self._caller.download(
             _operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
@@ -2663,7 +2668,7 @@ class ThreadsFiles(ResumableUploads):
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Delete a file with all of its versions."""
+        """Delete a file and all of its versions."""
         self._caller.call(
             _operations.THREADS_FILES_DELETE, [thread_id, name], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -2676,7 +2681,7 @@ class ThreadsFiles(ResumableUploads):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
-        """Read what is known of a file."""
+        """Read the description of a file."""
         answer: types.File = self._caller.call(
             _operations.THREADS_FILES_GET, [thread_id, name],
             options=Options(if_none_match=if_none_match, principal=principal,
@@ -2692,7 +2697,7 @@ class ThreadsFiles(ResumableUploads):
     ) -> types.File:
         """Change a file's metadata.
 
-        metadata: an object of your own
+        metadata: any JSON object
         """
         answer: types.File = self._caller.call(
             _operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
@@ -2728,10 +2733,10 @@ class ThreadsFiles(ResumableUploads):
     ) -> Union[str, types.FileDiff]:
         """Compare two versions of a text, line by line.
 
-        from_: the old version; the one before `to` unless told
-        to: the new version; the newest unless told
-        format: text: a unified diff, as Accept: text/x-diff asks for too
-        context: unchanged lines around each change; 3 unless told
+        from_: old version; default: the version before `to`
+        to: new version; default: the newest version
+        format: text: a unified diff; Accept: text/x-diff has the same effect
+        context: unchanged lines around each change; default: 3
         """
         answer: Union[str, types.FileDiff] = self._caller.call(
             _operations.THREADS_FILES_DIFF, [thread_id, name],
@@ -2747,9 +2752,9 @@ class ThreadsFiles(ResumableUploads):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
-        """Bring an old version back as a new one.
+        """Restore an old version as a new version.
 
-        version: the one to bring back
+        version: version to restore
         """
         answer: types.File = self._caller.call(
             _operations.THREADS_FILES_RESTORE, [thread_id, name], body={"version": version},
@@ -2769,11 +2774,11 @@ class ThreadsFiles(ResumableUploads):
     ) -> types.File:
         """Copy a file to another thread or name.
 
-        to_thread_id: where it goes
-        to_name: what it is called there; as here unless told
-        version: which one; the current one unless told
-        history: the versions before it too
-        if_exists: when there is a file of that name: refuse, unless told to add_version
+        to_thread_id: target thread
+        to_name: name in the target thread; default: the same name
+        version: version to copy; default: the current version
+        history: copy the previous versions too
+        if_exists: if the target has a file of that name: refuse (default) or add_version
         """
         answer: types.File = self._caller.call(
             _operations.THREADS_FILES_COPY, [thread_id, name], body={"thread_id": to_thread_id,
@@ -2798,13 +2803,14 @@ class ThreadsUploads:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Upload:
-        """Begin an upload that can be resumed.
+        """Start a resumable upload.
 
-        name: of the file that it becomes a version of
-        size_bytes: of the whole
-        content_type: guessed by the name unless told
-        expected_version: what the file's version must be when it is completed; 0: no file is there
-        sha256: of the whole, in hexadecimal: what came is compared with it
+        name: name of the file
+        size_bytes: size of the complete file
+        content_type: default: derived from the name
+        expected_version: required version of the file when the upload is completed; 0: the file
+            must not exist
+        sha256: SHA-256 of the complete file in hexadecimal, compared with the received bytes
         """
         answer: types.Upload = self._caller.call(
             _operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
@@ -2821,10 +2827,10 @@ class ThreadsUploads:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Upload]:
-        """List the uploads that are under way, newest first.
+        """List the unfinished uploads, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.THREADS_UPLOADS_LIST, [thread_id], query={"cursor": cursor, "limit": limit},
@@ -2837,7 +2843,7 @@ class ThreadsUploads:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Upload:
-        """Read how far an upload has come."""
+        """Read the progress of an upload."""
         answer: types.Upload = self._caller.call(
             _operations.THREADS_UPLOADS_GET, [thread_id, upload_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
@@ -2851,9 +2857,9 @@ class ThreadsUploads:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Upload:
-        """Append bytes to an upload, from Upload-Offset on.
+        """Append bytes to an upload at Upload-Offset.
 
-        offset: where the bytes belong, for who cannot send the header Upload-Offset
+        offset: offset of the bytes, for clients that cannot send the header Upload-Offset
         """
         answer: types.Upload = self._caller.call(
             _operations.THREADS_UPLOADS_APPEND, [thread_id, upload_id], query={"offset": offset},
@@ -2867,7 +2873,7 @@ class ThreadsUploads:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Give an upload up."""
+        """Cancel an upload."""
         self._caller.call(
             _operations.THREADS_UPLOADS_DELETE, [thread_id, upload_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
@@ -2879,7 +2885,7 @@ class ThreadsUploads:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
-        """Make a version of an upload that has all of its bytes."""
+        """Complete an upload and create the version of the file."""
         answer: types.File = self._caller.call(
             _operations.THREADS_UPLOADS_COMPLETE, [thread_id, upload_id],
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
@@ -2923,13 +2929,13 @@ class Threads:
     ) -> types.Thread:
         """Create a thread.
 
-        key: your own id of the conversation; no two threads of a tenant have the same
-        agent: who works on it; new runs take it over
-        context: the conversation so far: summary, tail, meta
-        metadata: its scalar members can be filtered by
-        run_policy: what a start does while another run is active
-        prune_on_completion: drop a run's events when it is finished
-        event_max_age_s: drop events that are older
+        key: id of the conversation in your application; unique within the tenant
+        agent: name of the agent that works on the thread; default agent of new runs
+        context: state of the conversation: summary, tail, meta
+        metadata: scalar members can be used as filters
+        run_policy: handling of a new run while another run is active
+        prune_on_completion: delete the events of a run when it is finished
+        event_max_age_s: maximum age of events in seconds; older events are deleted
         """
         answer: types.Thread = self._caller.call(
             _operations.THREADS_CREATE, [], body={"key": key, "status": status, "title": title,
@@ -2955,12 +2961,12 @@ class Threads:
     ) -> Page[types.Thread]:
         """List threads, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        key: the one thread with this key
-        title: a part of the title; ASCII letters of any case
-        created_after: at or after
-        include: documents: context, preferences and important_steps too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        key: key of the thread
+        title: part of the title; case-insensitive for ASCII letters
+        created_after: only threads created at or after this time
+        include: documents: include context, preferences and important_steps
         """
         return self._caller.page(
             _operations.THREADS_LIST, [], query={"cursor": cursor, "limit": limit, "key": key,
@@ -3003,13 +3009,13 @@ class Threads:
     ) -> types.Thread:
         """Change a thread.
 
-        key: your own id of the conversation; no two threads of a tenant have the same
-        agent: who works on it; new runs take it over
-        context: the conversation so far: summary, tail, meta
-        metadata: its scalar members can be filtered by
-        run_policy: what a start does while another run is active
-        prune_on_completion: drop a run's events when it is finished
-        event_max_age_s: drop events that are older
+        key: id of the conversation in your application; unique within the tenant
+        agent: name of the agent that works on the thread; default agent of new runs
+        context: state of the conversation: summary, tail, meta
+        metadata: scalar members can be used as filters
+        run_policy: handling of a new run while another run is active
+        prune_on_completion: delete the events of a run when it is finished
+        event_max_age_s: maximum age of events in seconds; older events are deleted
         """
         answer: types.Thread = self._caller.call(
             _operations.THREADS_UPDATE, [thread_id], body={"key": key, "status": status,
@@ -3053,7 +3059,7 @@ class Threads:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
-        """Make a thread active again and resume its paused runs."""
+        """Reactivate a thread and resume its paused runs."""
         answer: types.Thread = self._caller.call(
             _operations.THREADS_RESUME, [thread_id],
             options=Options(idempotency_key=idempotency_key, if_match=if_match, principal=principal,
@@ -3069,7 +3075,7 @@ class Threads:
     ) -> types.Thread:
         """Cancel a thread and its active runs.
 
-        reason: told in the event
+        reason: reason recorded in the event
         """
         answer: types.Thread = self._caller.call(
             _operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
@@ -3082,7 +3088,7 @@ class Threads:
         self, thread_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Download:
-        """Export a thread with all that is in it, as a tar file."""
+        """Export a thread with all of its data as a tar file."""
         return self._caller.download(
             _operations.THREADS_EXPORT, [thread_id], options=Options(principal=principal,
             timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3098,9 +3104,9 @@ class Threads:
     ) -> types.ThreadContext:
         """Read the messages of the last runs, within a budget of tokens.
 
-        history_runs: the last completed runs to take, 5 unless told
-        max_tokens: the budget, 1000000 unless told; tokens are estimated
-        include_system: begin with the system prompt of the thread's resumption
+        history_runs: number of last completed runs; default: 5
+        max_tokens: budget of estimated tokens; default: 1000000
+        include_system: prepend the system prompt of the thread's resumption
         """
         answer: types.ThreadContext = self._caller.call(
             _operations.THREADS_CONTEXT, [thread_id], query={"history_runs": history_runs,
@@ -3116,7 +3122,7 @@ class Threads:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Notebook:
-        """Read the notebook that a thread is in."""
+        """Read the notebook of a thread."""
         answer: types.Notebook = self._caller.call(
             _operations.THREADS_NOTEBOOK, [thread_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3129,10 +3135,10 @@ class Threads:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Recovery:
-        """Read the newest state of a thread that is intact, and what to do again.
+        """Read the newest intact state of a thread and the work to repeat.
 
-        checkpoint_id: this one, or an ancestor of it; the latest unless given
-        namespace: the outermost graph unless given
+        checkpoint_id: recover from this checkpoint or an ancestor; default: the latest
+        namespace: default: the outermost graph
         """
         answer: types.Recovery = self._caller.call(
             _operations.THREADS_RECOVERY, [thread_id],
@@ -3153,7 +3159,7 @@ class Archives:
         self, *, principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Download:
-        """Export all threads and agents of the tenant, as a tar file."""
+        """Export all threads and agents of the tenant as a tar file."""
         return self._caller.download(
             _operations.ARCHIVES_EXPORT, [], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -3166,10 +3172,10 @@ class Archives:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Import:
-        """Import an archive: all of it or nothing.
+        """Import an archive, completely or not at all.
 
-        ids: keep them, or remap to new ones; keep unless told
-        dry_run: verify it and look for conflicts, and change nothing
+        ids: keep: import with the same ids (default); remap: assign new ids
+        dry_run: verify the archive and check for conflicts without importing
         """
         answer: types.Import = self._caller.call(
             _operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
@@ -3195,11 +3201,11 @@ class RunsTools:
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.ToolsPause:
-        """Pause a run until the results of tools are in.
+        """Pause a run until the results of tools arrive.
 
-        backend_results: that the engine has already, to go with the others
-        current_step: of the thread's resumption
-        messages: of the thread's resumption
+        backend_results: results that the engine has already, stored together with the pending tools
+        current_step: new value for the resumption of the thread
+        messages: new value for the resumption of the thread
         """
         answer: types.ToolsPause = self._caller.call(
             _operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
@@ -3216,11 +3222,11 @@ class RunsTools:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.AwaitedTool]:
-        """List the tools that a run has waited for.
+        """List the tools that a run waited for.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        open: true: only those whose results are missing
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        open: true: only tools whose results are pending
         """
         return self._caller.page(
             _operations.RUNS_TOOLS_LIST, [run_id],
@@ -3235,7 +3241,7 @@ class RunsTools:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.ToolsSettled:
-        """Give results of tools; with the last one a run goes on."""
+        """Send results of tools; after the last one a run continues."""
         answer: types.ToolsSettled = self._caller.call(
             _operations.RUNS_TOOLS_ANSWER, [run_id], body={"results": results},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
@@ -3259,8 +3265,8 @@ class RunsPhases:
     ) -> Page[types.RunPhase]:
         """List the changes of phase of a run, oldest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
@@ -3286,12 +3292,12 @@ class RunsTurns:
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Turn:
-        """Begin a turn of a run, or record a whole one.
+        """Start a turn of a run, or record a complete turn.
 
-        status: running, unless the output tells otherwise
-        output: a message, tool_calls …; its status, if it has one, is the turn's
-        checkpoint_id: of the run's thread
-        usage: of one call of a model; its cost is computed
+        status: default: the status in output, or running
+        output: a message, tool_calls …; a status in the output sets the status of the turn
+        checkpoint_id: checkpoint of the run's thread
+        usage: usage of one model call; Cairn computes the cost
         """
         answer: types.Turn = self._caller.call(
             _operations.RUNS_TURNS_CREATE, [run_id], body={"input": input, "status": status,
@@ -3310,9 +3316,9 @@ class RunsTurns:
     ) -> Page[types.Turn]:
         """List the turns of a run, oldest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: documents: input and output too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: documents: include input and output
         """
         return self._caller.page(
             _operations.RUNS_TURNS_LIST, [run_id],
@@ -3350,10 +3356,10 @@ class RunsTurns:
     ) -> types.Turn:
         """Complete or change a turn of a run.
 
-        status: running, unless the output tells otherwise
-        output: a message, tool_calls …; its status, if it has one, is the turn's
-        checkpoint_id: of the run's thread
-        usage: of one call of a model; its cost is computed
+        status: default: the status in output, or running
+        output: a message, tool_calls …; a status in the output sets the status of the turn
+        checkpoint_id: checkpoint of the run's thread
+        usage: usage of one model call; Cairn computes the cost
         """
         answer: types.Turn = self._caller.call(
             _operations.RUNS_TURNS_UPDATE, [run_id, turn_id], body={"status": status,
@@ -3381,14 +3387,14 @@ class RunsUsage:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Cost:
-        """Tell of a call of a model by a run, and get its cost.
+        """Report a model call of a run and return its cost.
 
-        model: the run's unless told
-        provider: the run's unless told
-        turn_id: the turn of the run in which it happened
-        input_tokens: neither written to a cache nor read from one
-        cache_creation_input_tokens: written to a cache
-        cache_read_input_tokens: read from a cache
+        model: default: as in the run
+        provider: default: as in the run
+        turn_id: turn of the run in which the call happened
+        input_tokens: input tokens neither written to a cache nor read from one
+        cache_creation_input_tokens: input tokens written to a cache
+        cache_read_input_tokens: input tokens read from a cache
         """
         answer: types.Cost = self._caller.call(
             _operations.RUNS_USAGE_ADD, [run_id], body={"model": model, "provider": provider,
@@ -3406,7 +3412,7 @@ class RunsUsage:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.RunCost:
-        """Read what a run and its descendants used and cost."""
+        """Read the usage and cost of a run and its descendants."""
         answer: types.RunCost = self._caller.call(
             _operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -3473,22 +3479,22 @@ class RunsSteps:
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Union[types.StepsAppended, types.StepRef]:
-        """Append one step to a run's log, or many at once.
+        """Append one or more steps to the log of a run.
 
-        steps: many steps instead of one; all are appended or none
-        log_id: of a line of a log; not kept, the step gets its own
-        body_run_id: of a line of a log; must be this run
-        agent_uuid: of a line of a log; must be the run's thread or agent
-        action_type: run_started, tool_execution …, or an application's own with a dot
-        timestamp: when it happened; now unless told
-        step_number: 0 before the loop, then the iteration
-        messages_snapshot: the messages at this point; kept for what is new in them
-        messages_count: how many messages_snapshot has, unless told
-        turn_id: the turn of this run that it belongs to
-        tool_name: of tool_execution and tool_error also in action_data
-        outcome: of types that have one, what the type and action_data say unless told
-        model: that was called; of steps of a call also in action_data
-        usage: the tokens of the call, which count for the run; also in action_data
+        steps: list of steps instead of one step; either all steps are appended or none
+        log_id: id in an existing log; ignored, since Cairn assigns a new id
+        body_run_id: run id in an existing log; must be this run
+        agent_uuid: agent_uuid in an existing log; must be the thread or the agent of the run
+        action_type: run_started, tool_execution …, or an application type that contains a dot
+        timestamp: time of the step; default: now
+        step_number: 0 before the loop, then the number of the iteration
+        messages_snapshot: messages at this point; only new messages are stored
+        messages_count: default: the number of messages in messages_snapshot
+        turn_id: turn of this run to which the step belongs
+        tool_name: tool_execution and tool_error may also give the name in action_data
+        outcome: default: derived from the type and action_data, for types with an outcome
+        model: called model; may also be given in action_data
+        usage: tokens of the call, added to the usage of the run; may also be given in action_data
         """
         answer: Union[types.StepsAppended, types.StepRef] = self._caller.call(
             _operations.RUNS_STEPS_APPEND, [run_id], body={"steps": steps, "log_id": log_id,
@@ -3514,12 +3520,12 @@ class RunsSteps:
     ) -> Page[types.Step]:
         """List the steps of a run, oldest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: messages: the lists of messages, too
-        step_number: of this iteration
-        from_: at this time or later
-        to: before this time
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: messages: include the lists of messages
+        step_number: only steps of this iteration
+        from_: only steps at or after this time
+        to: only steps before this time
         """
         return self._caller.page(
             _operations.RUNS_STEPS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
@@ -3555,11 +3561,11 @@ class RunsLlmCalls:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.LlmCall]:
-        """List a run's calls of models, oldest first.
+        """List the model calls of a run, oldest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: messages: the lists of messages, too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: messages: include the lists of messages
         """
         return self._caller.page(
             _operations.RUNS_LLM_CALLS_LIST, [run_id],
@@ -3582,11 +3588,11 @@ class RunsToolCalls:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.ToolCall]:
-        """List a run's calls of tools, oldest first.
+        """List the tool calls of a run, oldest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: messages: the lists of messages, too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: messages: include the lists of messages
         """
         return self._caller.page(
             _operations.RUNS_TOOL_CALLS_LIST, [run_id],
@@ -3614,12 +3620,12 @@ class RunsCheckpoints:
     ) -> Page[types.RunCheckpoint]:
         """List the checkpoints of a run, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        namespace: only this one; empty: the outermost graph
-        id_before: those whose ids are smaller than this one, which nobody need have
-        include: values (with their versions), writes, or all of it
-        before: those that were put before this checkpoint
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        namespace: only this namespace; empty: the outermost graph
+        id_before: only checkpoints with a smaller id; no checkpoint with this id has to exist
+        include: values (with their versions), writes, or all
+        before: only checkpoints that were put before this one
         """
         return self._caller.page(
             _operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
@@ -3637,7 +3643,7 @@ class RunsCheckpoints:
     ) -> types.RunCheckpoint:
         """Read a checkpoint of a run, with its state.
 
-        namespace: unless given, the outermost one that has it
+        namespace: default: the outermost namespace that has the checkpoint
         """
         answer: types.RunCheckpoint = self._caller.call(
             _operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
@@ -3674,10 +3680,10 @@ class Runs(WaitAndWork):
     ) -> Page[types.Run]:
         """List runs of all threads, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        parent_run_id: the children of this run
-        include: documents: user_input, request, state, input, content, final_output … too
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        parent_run_id: only children of this run
+        include: documents: include user_input, request, state, input, content, final_output …
         """
         return self._caller.page(
             _operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
@@ -3693,13 +3699,13 @@ class Runs(WaitAndWork):
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Optional[types.Run]:
-        """Claim the next queued run under a lease; 204 when there is none.
+        """Claim the next queued run with a lease; 204 if no run is queued.
 
-        worker: a name for people to read
-        lease_ms: 30000 unless told
+        worker: display name of the worker
+        lease_ms: default: 30000
         agent: only runs of this agent
         thread_id: only runs of this thread
-        wait: seconds to wait for a run when there is none
+        wait: seconds to wait if no run is queued
         """
         answer: Optional[types.Run] = self._caller.call(
             _operations.RUNS_CLAIM, [], query={"wait": wait},
@@ -3718,7 +3724,7 @@ class Runs(WaitAndWork):
     ) -> types.RunWithMembers:
         """Read a run.
 
-        include: member_responses: what its children answered too
+        include: member_responses: include the answers of the children
         """
         answer: types.RunWithMembers = self._caller.call(
             _operations.RUNS_GET, [run_id], query={"include": include},
@@ -3745,10 +3751,10 @@ class Runs(WaitAndWork):
     ) -> types.Run:
         """Change a run's status, state, output, error or metadata.
 
-        state: the engine's checkpoint: phase, pending_input …
+        state: checkpoint of the engine: phase, pending_input …
         stop_reason: why the model stopped: end_turn, max_tokens …
-        content: what the run answered, for people
-        metrics: what the engine measured
+        content: answer text for people
+        metrics: measurements of the engine
         """
         answer: types.Run = self._caller.call(
             _operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
@@ -3783,10 +3789,11 @@ class Runs(WaitAndWork):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
-        """Move a run to another phase, and its status with it.
+        """Move a run to another phase and update its status.
 
-        trigger: what leads there: plan_ready, tool_call …; what the table says when absent
-        detail: for the log
+        trigger: cause of the transition: plan_ready, tool_call …; default: from the table of
+            transitions
+        detail: details for the log
         """
         answer: types.Run = self._caller.call(
             _operations.RUNS_SET_PHASE, [run_id],
@@ -3804,7 +3811,7 @@ class Runs(WaitAndWork):
     ) -> types.Run:
         """Answer a run that waits for input.
 
-        input: any JSON value: the answer to the question
+        input: answer to the question, any JSON value
         """
         answer: types.Run = self._caller.call(
             _operations.RUNS_INPUT, [run_id], body={"input": input},
@@ -3849,7 +3856,7 @@ class Runs(WaitAndWork):
     ) -> types.Run:
         """Cancel a run and its children.
 
-        reason: told in the event
+        reason: reason recorded in the event
         """
         answer: types.Run = self._caller.call(
             _operations.RUNS_CANCEL, [run_id], body={"reason": reason},
@@ -3864,9 +3871,9 @@ class Runs(WaitAndWork):
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
-        """Keep a run's lease.
+        """Extend the lease of a run.
 
-        lease_ms: 30000 unless told
+        lease_ms: default: 30000
         """
         answer: types.Run = self._caller.call(
             _operations.RUNS_HEARTBEAT, [run_id], body={"lease_ms": lease_ms},
@@ -3881,7 +3888,7 @@ class Runs(WaitAndWork):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
-        """Give a claimed run back to the queue."""
+        """Return a claimed run to the queue."""
         answer: types.Run = self._caller.call(
             _operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
             principal=principal, fencing_token=fencing_token, timeout=timeout,
@@ -3895,10 +3902,10 @@ class Runs(WaitAndWork):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Recovery:
-        """Read the newest state of a run that is intact, and what to do again.
+        """Read the newest intact state of a run and the work to repeat.
 
-        checkpoint_id: this one, or an ancestor of it; the latest unless given
-        namespace: the outermost graph unless given
+        checkpoint_id: recover from this checkpoint or an ancestor; default: the latest
+        namespace: default: the outermost graph
         """
         answer: types.Recovery = self._caller.call(
             _operations.RUNS_RECOVERY, [run_id],
@@ -3917,12 +3924,12 @@ class Runs(WaitAndWork):
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Replayed:
-        """Go on from a checkpoint of a run in a new run, with another state.
+        """Continue from a checkpoint of a run in a new run.
 
-        namespace: unless given, the outermost one that has it
-        modified_state: channels and the values that they begin with instead
-        policy: instead of the thread's run_policy
-        dispatch: queue (a worker claims it; the default) or direct (the caller works on it)
+        namespace: default: the outermost namespace that has the checkpoint
+        modified_state: channels with the initial values that replace those of the checkpoint
+        policy: overrides the run_policy of the thread
+        dispatch: queue (default: a worker claims the run) or direct (the caller executes the run)
         """
         answer: types.Replayed = self._caller.call(
             _operations.RUNS_REPLAY, [run_id], body={"checkpoint_id": checkpoint_id,
@@ -3948,8 +3955,8 @@ class PricesVersions:
     ) -> Page[types.Price]:
         """List the versions of a model's price, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.PRICES_VERSIONS_LIST, [model], query={"cursor": cursor, "limit": limit},
@@ -3972,10 +3979,10 @@ class Prices:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Price]:
-        """List the prices of models by name, the newest version of each.
+        """List the newest price of each model by name.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.PRICES_LIST, [], query={"cursor": cursor, "limit": limit},
@@ -4006,14 +4013,14 @@ class Prices:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Price:
-        """Give a model a price: the next version of it.
+        """Set the price of a model as a new version.
 
-        input: for a million tokens of input that is in no cache
-        output: for a million tokens of output
-        cache_write: for a million tokens written to a cache; 1.25 times input
-        cache_read: for a million tokens read from a cache; 0.1 times input
-        long_context: other rates for calls with more input than this
-        currency: USD unless told; that of all prices of the tenant
+        input: price of a million input tokens outside of a cache
+        output: price of a million output tokens
+        cache_write: price of a million tokens written to a cache; default: 1.25 times input
+        cache_read: price of a million tokens read from a cache; default: 0.1 times input
+        long_context: rates for calls with more input tokens than above_tokens
+        currency: default: USD; all prices of a tenant have the same currency
         """
         answer: types.Price = self._caller.call(
             _operations.PRICES_PUT, [model], body={"input": input, "output": output,
@@ -4028,7 +4035,7 @@ class Prices:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """From here on a model has no price; its versions stay."""
+        """Remove the price of a model; its versions are kept."""
         self._caller.call(
             _operations.PRICES_DELETE, [model], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4039,7 +4046,7 @@ class Prices:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Cost:
-        """Compute what a call of a model costs; nothing is stored."""
+        """Compute the cost of a model call without storing anything."""
         answer: types.Cost = self._caller.call(
             _operations.PRICES_COST, [], body={"model": model, "usage": usage},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
@@ -4064,13 +4071,13 @@ class Usage:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Usage:
-        """Runs, tokens and cost by day, model, provider and agent.
+        """Report runs, tokens and cost by day, model, provider and agent.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        from_: the first day, such as 2026-01-31; 29 days before the last unless told
-        to: the last day; today unless told
-        group_by: any of day, model, provider and agent, with commas between; day unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        from_: first day, such as 2026-01-31; default: 29 days before the last day
+        to: last day; default: today
+        group_by: any of day, model, provider and agent, separated by commas; default: day
         """
         answer: types.Usage = self._caller.call(
             _operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
@@ -4088,12 +4095,12 @@ class Usage:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.UsageAverage]:
-        """Average tokens of the runs of the last days, by thread or agent.
+        """Report the average tokens of recent runs by thread or agent.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        days: runs that started within the last so many days; 7 unless told
-        group_by: thread unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        days: include runs started within this number of days; default: 7
+        group_by: default: thread
         """
         return self._caller.page(
             _operations.USAGE_AVERAGES, [],
@@ -4125,10 +4132,10 @@ class Evals:
         """Record an eval run.
 
         eval_type: accuracy, performance, reliability, agent_as_judge or your own
-        run_id: the run that was judged
-        model: that was evaluated
-        evaluated_name: what was evaluated, for people
-        eval_input: lists leave it and eval_data out
+        run_id: evaluated run
+        model: evaluated model
+        evaluated_name: display name of the evaluated object
+        eval_input: lists omit eval_input and eval_data
         score: from 0 to 1, with up to 6 digits after the point
         """
         answer: types.Eval = self._caller.call(
@@ -4151,8 +4158,8 @@ class Evals:
     ) -> Page[types.Eval]:
         """List eval runs, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
@@ -4194,10 +4201,10 @@ class Evals:
         """Change an eval run.
 
         eval_type: accuracy, performance, reliability, agent_as_judge or your own
-        run_id: the run that was judged
-        model: that was evaluated
-        evaluated_name: what was evaluated, for people
-        eval_input: lists leave it and eval_data out
+        run_id: evaluated run
+        model: evaluated model
+        evaluated_name: display name of the evaluated object
+        eval_input: lists omit eval_input and eval_data
         score: from 0 to 1, with up to 6 digits after the point
         """
         answer: types.Eval = self._caller.call(
@@ -4234,9 +4241,9 @@ class NotebooksSessions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.NotebookSession:
-        """Put a thread into a notebook, or a new one.
+        """Add an existing or a new thread to a notebook.
 
-        thread_id: a new thread when absent
+        thread_id: default: a new thread
         """
         answer: types.NotebookSession = self._caller.call(
             _operations.NOTEBOOKS_SESSIONS_ADD, [notebook_id], body={"thread_id": thread_id},
@@ -4254,8 +4261,8 @@ class NotebooksSessions:
     ) -> Page[types.NotebookSession]:
         """List the threads of a notebook, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.NOTEBOOKS_SESSIONS_LIST, [notebook_id],
@@ -4268,7 +4275,7 @@ class NotebooksSessions:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Take a thread out of a notebook; the thread stays."""
+        """Remove a thread from a notebook; the thread is kept."""
         self._caller.call(
             _operations.NOTEBOOKS_SESSIONS_REMOVE, [notebook_id, thread_id],
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
@@ -4292,7 +4299,7 @@ class Notebooks:
     ) -> types.Notebook:
         """Create a notebook.
 
-        instructions: for the agents that work in it; lists leave them out
+        instructions: instructions for the agents that work in the notebook; omitted in lists
         """
         answer: types.Notebook = self._caller.call(
             _operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
@@ -4311,8 +4318,8 @@ class Notebooks:
     ) -> Page[types.Notebook]:
         """List notebooks, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.NOTEBOOKS_LIST, [], query={"cursor": cursor, "limit": limit},
@@ -4346,7 +4353,7 @@ class Notebooks:
     ) -> types.Notebook:
         """Change a notebook.
 
-        instructions: for the agents that work in it; lists leave them out
+        instructions: instructions for the agents that work in the notebook; omitted in lists
         """
         answer: types.Notebook = self._caller.call(
             _operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
@@ -4361,7 +4368,7 @@ class Notebooks:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> None:
-        """Delete a notebook; the threads in it stay."""
+        """Delete a notebook; its threads are kept."""
         self._caller.call(
             _operations.NOTEBOOKS_DELETE, [notebook_id], options=Options(if_match=if_match,
             principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4388,11 +4395,11 @@ class Steps:
     ) -> Page[types.Step]:
         """List steps of all runs, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        include: messages: the lists of messages, too
-        from_: at this time or later
-        to: before this time
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        include: messages: include the lists of messages
+        from_: only steps at or after this time
+        to: only steps before this time
         """
         return self._caller.page(
             _operations.STEPS_LIST, [], query={"cursor": cursor, "limit": limit, "include": include,
@@ -4409,7 +4416,7 @@ class Steps:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.StepSummary:
-        """How often each type of action came in a run or a thread, and how long it took."""
+        """Report the number and the duration of steps by type in a run or a thread."""
         answer: types.StepSummary = self._caller.call(
             _operations.STEPS_SUMMARY, [], query={"run_id": run_id, "thread_id": thread_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
@@ -4433,9 +4440,9 @@ class Events(FollowAll):
     ) -> Page[types.Event]:
         """Read the events of all threads after a cursor.
 
-        after: the cursor: events after it. Absent: from the oldest that is kept
-        limit: events a page, 100 unless told
-        wait: seconds to wait for an event when there is none
+        after: cursor: return events after it; default: from the oldest stored event
+        limit: events per page; default: 100
+        wait: seconds to wait if no event is available
         """
         return self._caller.page(
             _operations.EVENTS_LIST, [],
@@ -4458,11 +4465,11 @@ class Messages:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.Message]:
-        """Find messages of all threads by their words, newest first.
+        """Search the messages of all threads by words, newest first.
 
-        q: words that must all be there: word "a phrase" begin* -not
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
+        q: required words: word "a phrase" begin* -not
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.MESSAGES_SEARCH, [], query={"q": q, "cursor": cursor, "limit": limit},
@@ -4485,12 +4492,12 @@ class Store:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.StoreItem:
-        """Put an item into the store; it replaces the one under the same key.
+        """Put an item into the store, replacing an item with the same key.
 
-        namespace: labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
-        value: a JSON object of up to 1 MiB
-        vectors: up to 16, by which it is found; without them it has none
-        ttl_s: how many seconds it is there; for good unless told
+        namespace: labels of 1 to 128 bytes without ".": ["users","42"]
+        value: JSON object of at most 1 MiB
+        vectors: at most 16 vectors for searches; default: none
+        ttl_s: lifetime of the item in seconds; default: unlimited
         """
         answer: types.StoreItem = self._caller.call(
             _operations.STORE_PUT, [], body={"namespace": namespace, "key": key, "value": value,
@@ -4509,7 +4516,7 @@ class Store:
     ) -> types.StoreItem:
         """Read an item of the store.
 
-        namespace: its labels with a "." between them: users.42
+        namespace: labels separated by ".": users.42
         """
         answer: types.StoreItem = self._caller.call(
             _operations.STORE_GET, [], query={"namespace": namespace, "key": key},
@@ -4526,7 +4533,7 @@ class Store:
     ) -> None:
         """Delete an item of the store.
 
-        namespace: its labels with a "." between them: users.42
+        namespace: labels separated by ".": users.42
         """
         self._caller.call(
             _operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
@@ -4543,16 +4550,16 @@ class Store:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Page[types.StoreFoundItem]:
-        """Search items under a prefix, newest first, or best first by words.
+        """Search items under a prefix, newest first or ranked by words or a vector.
 
-        namespace_prefix: the first labels of their namespaces; everything unless told
-        filter: by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in
-            $nin of it
-        vector: numbers: items whose vectors are most like it, by cosine
-        query: words: items that have some of them, the best first
-        limit: 10 unless told
-        offset: how many to leave out at first; a cursor goes further
-        cursor: next_cursor of the page before
+        namespace_prefix: first labels of the namespaces to search; default: all namespaces
+        filter: for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in
+            $nin with an operand
+        vector: numbers: rank items by the cosine similarity of their vectors
+        query: words: return items that contain any of them, best match first
+        limit: default: 10
+        offset: number of results to skip; use cursor for later pages
+        cursor: next_cursor of the previous page
         """
         return self._caller.page(
             _operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
@@ -4569,14 +4576,14 @@ class Store:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> Page[Any]:
-        """List the namespaces that have items, each once, sorted.
+        """List the namespaces that contain items, sorted.
 
-        prefix: their first labels; "*" is any label
-        suffix: their last labels; "*" is any label
-        max_depth: longer ones are cut to so many labels, and told once
-        limit: 100 unless told
-        offset: how many to leave out at first; a cursor goes further
-        cursor: next_cursor of the page before
+        prefix: first labels of the namespaces; "*" matches any label
+        suffix: last labels of the namespaces; "*" matches any label
+        max_depth: truncate namespaces to this number of labels, without duplicates
+        limit: default: 100
+        offset: number of results to skip; use cursor for later pages
+        cursor: next_cursor of the previous page
         """
         return self._caller.page(
             _operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
@@ -4590,9 +4597,9 @@ class Store:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.StoreBatchAnswer:
-        """Carry out up to 100 operations of the store, all or none, in their order.
+        """Execute up to 100 operations of the store in order, all or none.
 
-        operations: carried out in this order; each takes the members of its own route
+        operations: executed in this order; each has the members of the corresponding route
         """
         answer: types.StoreBatchAnswer = self._caller.call(
             _operations.STORE_BATCH, [], body={"operations": operations},
@@ -4619,11 +4626,11 @@ class Checkpoints:
     ) -> Page[types.Checkpoint]:
         """List the checkpoints of all threads, newest first.
 
-        cursor: next_cursor of the page before
-        limit: items a page, 50 unless told
-        namespace: only this one; empty: the outermost graph
-        id_before: those whose ids are smaller than this one, which nobody need have
-        include: values (with their versions), writes, or all of it
+        cursor: next_cursor of the previous page
+        limit: items per page; default: 50
+        namespace: only this namespace; empty: the outermost graph
+        id_before: only checkpoints with a smaller id; no checkpoint with this id has to exist
+        include: values (with their versions), writes, or all
         """
         return self._caller.page(
             _operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
@@ -4644,9 +4651,9 @@ class Shares:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.ShareRedeemed:
-        """Redeem a share for the principal that the request acts for.
+        """Redeem a share for the principal of the request.
 
-        name: of a new participant; that of the principal unless told
+        name: name of the new participant; default: the name of the principal
         """
         answer: types.ShareRedeemed = self._caller.call(
             _operations.SHARES_REDEEM, [], body={"token": token, "name": name},
@@ -4670,10 +4677,10 @@ class Workflows:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Workflow:
-        """Start a run on a new or known workflow.
+        """Start a run of a new or an existing workflow.
 
-        workflow_id: the conversation to go on with; absent starts a new one
-        preferences: replaces the conversation's preferences
+        workflow_id: conversation to continue; default: a new conversation
+        preferences: replaces the preferences of the conversation
         """
         answer: types.Workflow = self._caller.call(
             _operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
@@ -4688,7 +4695,7 @@ class Workflows:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Workflow:
-        """Answer the workflow's pending question.
+        """Answer the pending question of a workflow.
 
         input: the answer to the pending question
         """
@@ -4767,7 +4774,7 @@ class Root:
         self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Health:
-        """Whether the process answers."""
+        """Report whether the process responds."""
         answer: types.Health = self._caller.call(
             _operations.HEALTH, [],
             options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4778,7 +4785,7 @@ class Root:
         self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Health:
-        """Whether the store answers too."""
+        """Report whether the process and its database respond."""
         answer: types.Health = self._caller.call(
             _operations.READY, [],
             options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4789,7 +4796,7 @@ class Root:
         self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> str:
-        """Figures in Prometheus' text format."""
+        """Return metrics in the Prometheus text format."""
         answer: str = self._caller.call(
             _operations.METRICS, [],
             options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4800,7 +4807,7 @@ class Root:
         self, *, timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> Dict[str, Any]:
-        """This API as an OpenAPI 3.1 document."""
+        """Return this API as an OpenAPI 3.1 document."""
         answer: Dict[str, Any] = self._caller.call(
             _operations.OPENAPI, [],
             options=Options(timeout=timeout, max_retries=max_retries, headers=headers),
@@ -4811,7 +4818,7 @@ class Root:
         self, *, principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Whoami:
-        """The tenant and the scopes of the key."""
+        """Return the tenant and the scopes of the key."""
         answer: types.Whoami = self._caller.call(
             _operations.WHOAMI, [], options=Options(principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),

@@ -7,19 +7,19 @@ from typing import Any, Dict, List, Literal, Optional, TypedDict
 
 
 class Health(TypedDict):
-    # ok; of readyz ready, or full while the disk has no space for most writes
+    # healthz: ok; readyz: ready, or full while the disk has no space for most writes
     status: str
     version: str
 
 
 class Whoami(TypedDict):
     tenant_id: str
-    # key, or open while no key exists
+    # key; open if no key exists yet
     actor: str
     key_id: Optional[str]
-    # for whom this request acts; null: for the whole tenant
+    # principal of the request; null: the whole tenant
     principal: Optional[str]
-    # every scope that the key has in effect
+    # all effective scopes of the key
     scopes: List[str]
 
 
@@ -30,7 +30,7 @@ class TenantCreate(TypedDict):
 
 class TenantCreated(TypedDict):
     tenant: Tenant
-    # the tenant's first key, with the scope admin; its secret is shown once
+    # first key of the tenant, with the scope admin; its secret is returned only once
     key: KeyCreated
 
 
@@ -46,21 +46,21 @@ class Tenant(TypedDict):
 class KeyCreated(TypedDict):
     id: str
     name: str
-    # admin holds every scope of the tenant, operator also the tenants
+    # admin includes every scope of the tenant; operator also manages tenants
     scopes: List[Literal["threads:read", "threads:write", "runs:read", "runs:write", "events:read",
         "events:write", "messages:read", "messages:write", "files:read", "files:write",
         "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
         "states:write", "storage:read", "storage:write", "checkpoints:read", "checkpoints:write",
         "store:read", "store:write", "notebooks:read", "notebooks:write", "usage:read",
         "usage:write", "evals:read", "evals:write", "admin", "operator"]]
-    # requests a minute; none when absent
+    # requests per minute; default: unlimited
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
-    # user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant
     principal: Optional[str]
     revoked_at: Optional[str]
     created_at: str
-    # shown once; null in a replayed answer
+    # returned only once; null in a replayed answer
     secret: Optional[str]
 
 
@@ -71,7 +71,7 @@ class TenantBody(TypedDict, total=False):
 
 class _KeyCreateRequired(TypedDict):
     name: str
-    # admin holds every scope of the tenant, operator also the tenants
+    # admin includes every scope of the tenant; operator also manages tenants
     scopes: List[Literal["threads:read", "threads:write", "runs:read", "runs:write", "events:read",
         "events:write", "messages:read", "messages:write", "files:read", "files:write",
         "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
@@ -81,27 +81,27 @@ class _KeyCreateRequired(TypedDict):
 
 
 class KeyCreate(_KeyCreateRequired, total=False):
-    # requests a minute; none when absent
+    # requests per minute; default: unlimited
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
-    # user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant
     principal: Optional[str]
 
 
 class Key(TypedDict):
     id: str
     name: str
-    # admin holds every scope of the tenant, operator also the tenants
+    # admin includes every scope of the tenant; operator also manages tenants
     scopes: List[Literal["threads:read", "threads:write", "runs:read", "runs:write", "events:read",
         "events:write", "messages:read", "messages:write", "files:read", "files:write",
         "participants:read", "participants:write", "agents:read", "agents:write", "states:read",
         "states:write", "storage:read", "storage:write", "checkpoints:read", "checkpoints:write",
         "store:read", "store:write", "notebooks:read", "notebooks:write", "usage:read",
         "usage:write", "evals:read", "evals:write", "admin", "operator"]]
-    # requests a minute; none when absent
+    # requests per minute; default: unlimited
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
-    # user:NAME or agent:UUID, for whom the key acts; null: for its whole tenant
+    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant
     principal: Optional[str]
     revoked_at: Optional[str]
     created_at: str
@@ -116,30 +116,30 @@ class AuditRecord(TypedDict):
     object_id: str
     request_id: str
     detail: Any
-    # SHA-256 over the hash before it and this record
+    # SHA-256 of the previous hash and this record
     hash: str
 
 
 class AuditVerdict(TypedDict):
     intact: bool
-    # that were found good, from the first on
+    # number of valid records from the first one
     records: int
     first_broken: Optional[int]
-    # hash of the last good record: note it elsewhere to find a cut tail
+    # hash of the last valid record; store a copy elsewhere to detect truncation
     head: str
 
 
 class _AgentBodyRequired(TypedDict):
-    # no other agent of the tenant has it
+    # unique among the agents of the tenant
     name: str
 
 
 class AgentBody(_AgentBodyRequired, total=False):
-    # agent unless told
+    # default: agent
     kind: Literal["agent", "team", "workflow"]
     description: Optional[str]
     metadata: Dict[str, Any]
-    # true unless told
+    # default: true
     is_active: bool
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
@@ -148,7 +148,7 @@ class AgentBody(_AgentBodyRequired, total=False):
     guardrail_config: Optional[GuardrailConfig]
     llm_config: Optional[LlmConfig]
     execution_config: Optional[ExecutionConfig]
-    # names or ids of tools, or {tool, config_overrides, is_enabled} for each
+    # list of tool names or ids, or of {tool, config_overrides, is_enabled}
     tools: Optional[List[Any]]
 
 
@@ -174,12 +174,12 @@ __GraphEdgeRequiredOdd = TypedDict("__GraphEdgeRequiredOdd", {"from": str})
 
 
 class _GraphEdgeRequired(__GraphEdgeRequiredOdd):
-    # the name of a node, or a list of names
+    # name of a node, or a list of names
     to: Any
 
 
 class GraphEdge(_GraphEdgeRequired, total=False):
-    # an expression; null: always
+    # expression; null: always true
     condition: Optional[str]
 
 
@@ -190,7 +190,7 @@ class MemoryConfig(TypedDict, total=False):
 
 
 class ShortTermMemory(TypedDict, total=False):
-    # 8000 unless told
+    # default: 8000
     max_tokens: Optional[int]
     strategy: Optional[Literal["fifo", "summarize", "hybrid", "None"]]
 
@@ -198,7 +198,7 @@ class ShortTermMemory(TypedDict, total=False):
 class LongTermMemory(TypedDict, total=False):
     enabled: Optional[bool]
     embedding_model: Optional[str]
-    # 5 unless told
+    # default: 5
     top_k: Optional[int]
 
 
@@ -238,41 +238,41 @@ class ToolRails(TypedDict, total=False):
 class LlmConfig(TypedDict, total=False):
     default_model: Optional[str]
     fallback_model: Optional[str]
-    # a number from 0 to 2
+    # number from 0 to 2
     temperature: Any
-    # of one answer
+    # maximum tokens of one answer
     max_tokens: Optional[int]
 
 
 class ExecutionConfig(TypedDict, total=False):
-    # 25 unless told
+    # default: 25
     max_turns: Optional[int]
-    # of a turn; 60 unless told
+    # time limit of a turn; default: 60
     timeout_seconds: Optional[int]
     checkpoint_frequency: Optional[Literal["every_turn", "on_change", "manual", "None"]]
 
 
 class Agent(TypedDict):
     id: str
-    # no other agent of the tenant has it
+    # unique among the agents of the tenant
     name: str
-    # agent unless told
+    # default: agent
     kind: Literal["agent", "team", "workflow"]
-    # the active version of its definition, which new runs get
+    # active version of the definition, used by new runs
     version: Optional[str]
-    # created until its first run; inactive: no run begins of it
+    # created until the first run starts; inactive: new runs are rejected
     status: Literal["created", "active", "inactive"]
     is_active: bool
     description: Optional[str]
     metadata: Dict[str, Any]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     revision: int
 
 
 class AgentPatch(TypedDict, total=False):
-    # no other agent of the tenant has it
+    # unique among the agents of the tenant
     name: str
     description: Optional[str]
     metadata: Dict[str, Any]
@@ -280,13 +280,13 @@ class AgentPatch(TypedDict, total=False):
 
 
 class AgentVersionCreate(TypedDict, total=False):
-    # a semantic version greater than all of the agent's; or else bump
+    # semantic version, greater than all versions of the agent; alternative to bump
     version: str
-    # which number of the newest version to raise
+    # number of the newest version to increase
     bump: Literal["major", "minor", "patch"]
-    # what is new in it
+    # description of the changes
     description: Optional[str]
-    # make it the active one at once; false unless told
+    # activate the version at once; default: false
     activate: bool
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
@@ -295,25 +295,25 @@ class AgentVersionCreate(TypedDict, total=False):
     guardrail_config: Optional[GuardrailConfig]
     llm_config: Optional[LlmConfig]
     execution_config: Optional[ExecutionConfig]
-    # names or ids of tools, or {tool, config_overrides, is_enabled} for each
+    # list of tool names or ids, or of {tool, config_overrides, is_enabled}
     tools: Optional[List[Any]]
 
 
 class _AgentVersionRequired(TypedDict):
     agent_id: str
     version: str
-    # the order in which they were made, from 1
+    # order of creation, from 1
     number: int
-    # whether new runs get it
+    # true if new runs use this version
     is_active: bool
     description: Optional[str]
-    # the principal; null for a key of the whole tenant
+    # principal of the request; null for a key of the whole tenant
     created_by: Optional[str]
     created_at: str
     updated_at: str
-    # when its first run began: from then on it never changes
+    # start of the first run; from then on the version cannot change
     used_at: Optional[str]
-    # the ETag's number
+    # number in the ETag
     revision: int
     workflow_graph: Optional[Dict[str, Any]]
 
@@ -330,23 +330,23 @@ class AgentVersion(_AgentVersionRequired, total=False):
 class AgentVersionHead(TypedDict):
     agent_id: str
     version: str
-    # the order in which they were made, from 1
+    # order of creation, from 1
     number: int
-    # whether new runs get it
+    # true if new runs use this version
     is_active: bool
     description: Optional[str]
-    # the principal; null for a key of the whole tenant
+    # principal of the request; null for a key of the whole tenant
     created_by: Optional[str]
     created_at: str
     updated_at: str
-    # when its first run began: from then on it never changes
+    # start of the first run; from then on the version cannot change
     used_at: Optional[str]
-    # the ETag's number
+    # number in the ETag
     revision: int
 
 
 class AgentVersionPatch(TypedDict, total=False):
-    # what is new in it
+    # description of the changes
     description: Optional[str]
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
@@ -355,7 +355,7 @@ class AgentVersionPatch(TypedDict, total=False):
     guardrail_config: Optional[GuardrailConfig]
     llm_config: Optional[LlmConfig]
     execution_config: Optional[ExecutionConfig]
-    # names or ids of tools, or {tool, config_overrides, is_enabled} for each
+    # list of tool names or ids, or of {tool, config_overrides, is_enabled}
     tools: Optional[List[Any]]
 
 
@@ -364,9 +364,9 @@ _AgentDiffOdd = TypedDict("_AgentDiffOdd", {"from": str})
 
 class AgentDiff(_AgentDiffOdd):
     to: str
-    # the parts that differ
+    # parts of the definition that differ
     fields: List[AgentDiffField]
-    # a JSON Patch from the one definition to the other
+    # JSON Patch that turns one definition into the other
     patch: List[Dict[str, Any]]
 
 
@@ -382,25 +382,25 @@ class AgentLink(TypedDict):
     child_id: str
     child_name: str
     child_kind: Literal["agent", "team", "workflow"]
-    # what the child is there; member unless told
+    # role of the child; default: member
     role: str
-    # its place among the children; behind the others unless told
+    # position among the children; default: after the last one
     position: int
-    # a version of the child; null: its active one
+    # version of the child; null: the active version
     child_version: Optional[str]
     metadata: Dict[str, Any]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     revision: int
 
 
 class AgentLinkBody(TypedDict, total=False):
-    # what the child is there; member unless told
+    # role of the child; default: member
     role: str
-    # its place among the children; behind the others unless told
+    # position among the children; default: after the last one
     position: int
-    # a version of the child; null: its active one
+    # version of the child; null: the active version
     child_version: Optional[str]
     metadata: Dict[str, Any]
 
@@ -409,13 +409,13 @@ class AgentTree(TypedDict):
     id: str
     name: str
     kind: Literal["agent", "team", "workflow"]
-    # that the link names, or else the active one
+    # version that the link names, or the active version
     version: Optional[str]
     role: Optional[str]
     position: Optional[int]
-    # their trees, with the same members except truncated
+    # trees of the children, with the same members except truncated
     children: List[Dict[str, Any]]
-    # whether there is more than this shows
+    # true if the tree is larger than the answer
     truncated: bool
 
 
@@ -424,20 +424,20 @@ class _StateRequired(TypedDict):
     agent_id: Optional[str]
     thread_id: Optional[str]
     description: Optional[str]
-    # the principal; null for a key of the whole tenant
+    # principal of the request; null for a key of the whole tenant
     updated_by: Optional[str]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class State(_StateRequired, total=False):
     # an object or an array
     data: Any
-    # JSON Schema 2020-12, which every write of data satisfies
+    # JSON Schema 2020-12 that every write of data must satisfy
     json_schema: Optional[Dict[str, Any]]
-    # how to show it; Cairn only keeps it
+    # hints for displaying the document; Cairn does not interpret them
     ui_schema: Optional[Dict[str, Any]]
 
 
@@ -448,9 +448,9 @@ class _StateBodyRequired(TypedDict):
 
 class StateBody(_StateBodyRequired, total=False):
     description: Optional[str]
-    # JSON Schema 2020-12, which every write of data satisfies
+    # JSON Schema 2020-12 that every write of data must satisfy
     json_schema: Optional[Dict[str, Any]]
-    # how to show it; Cairn only keeps it
+    # hints for displaying the document; Cairn does not interpret them
     ui_schema: Optional[Dict[str, Any]]
 
 
@@ -458,16 +458,16 @@ class StatePatch(TypedDict, total=False):
     description: Optional[str]
     # an object or an array
     data: Any
-    # JSON Schema 2020-12, which every write of data satisfies
+    # JSON Schema 2020-12 that every write of data must satisfy
     json_schema: Optional[Dict[str, Any]]
-    # how to show it; Cairn only keeps it
+    # hints for displaying the document; Cairn does not interpret them
     ui_schema: Optional[Dict[str, Any]]
 
 
 class _StateVersionRequired(TypedDict):
     version: int
     description: Optional[str]
-    # the principal; null for a key of the whole tenant
+    # principal of the request; null for a key of the whole tenant
     created_by: Optional[str]
     created_at: str
 
@@ -475,9 +475,9 @@ class _StateVersionRequired(TypedDict):
 class StateVersion(_StateVersionRequired, total=False):
     # an object or an array
     data: Any
-    # JSON Schema 2020-12, which every write of data satisfies
+    # JSON Schema 2020-12 that every write of data must satisfy
     json_schema: Optional[Dict[str, Any]]
-    # how to show it; Cairn only keeps it
+    # hints for displaying the document; Cairn does not interpret them
     ui_schema: Optional[Dict[str, Any]]
 
 
@@ -487,96 +487,96 @@ class _StorageItemRequired(TypedDict):
     size_bytes: int
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class StorageItem(_StorageItemRequired, total=False):
-    # of JSON, when it was asked for
+    # JSON value, with include=values
     value: Any
-    # of anything else, when it was asked for
+    # bytes that are not JSON, with include=values
     base64: str
 
 
 class KeyedThreadBody(TypedDict, total=False):
     status: Literal["active", "paused", "cancelled", "error"]
     title: Optional[str]
-    # who works on it; new runs take it over
+    # name of the agent that works on the thread; default agent of new runs
     agent: Optional[str]
-    # the conversation so far: summary, tail, meta
+    # state of the conversation: summary, tail, meta
     context: Dict[str, Any]
     preferences: Dict[str, Any]
     important_steps: Any
-    # its scalar members can be filtered by
+    # scalar members can be used as filters
     metadata: Dict[str, Any]
     error: Optional[Dict[str, Any]]
-    # what a start does while another run is active
+    # handling of a new run while another run is active
     run_policy: Literal["reject", "enqueue", "interrupt", "rollback"]
-    # drop a run's events when it is finished
+    # delete the events of a run when it is finished
     prune_on_completion: bool
-    # drop events that are older
+    # maximum age of events in seconds; older events are deleted
     event_max_age_s: Optional[int]
 
 
 class _ThreadRequired(TypedDict):
     id: str
-    # your own id of the conversation; no two threads of a tenant have the same
+    # id of the conversation in your application; unique within the tenant
     key: Optional[str]
     status: Literal["active", "paused", "cancelled", "error"]
     title: Optional[str]
-    # who works on it; new runs take it over
+    # name of the agent that works on the thread; default agent of new runs
     agent: Optional[str]
-    # its scalar members can be filtered by
+    # scalar members can be used as filters
     metadata: Dict[str, Any]
     error: Optional[Dict[str, Any]]
-    # what a start does while another run is active
+    # handling of a new run while another run is active
     run_policy: Literal["reject", "enqueue", "interrupt", "rollback"]
-    # drop a run's events when it is finished
+    # delete the events of a run when it is finished
     prune_on_completion: bool
-    # drop events that are older
+    # maximum age of events in seconds; older events are deleted
     event_max_age_s: Optional[int]
     most_recent_run_id: Optional[str]
     # cursor of the newest event
     last_seq: int
-    # events up to this one are gone
+    # seq of the newest deleted event
     pruned_seq: int
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class Thread(_ThreadRequired, total=False):
-    # the conversation so far: summary, tail, meta
+    # state of the conversation: summary, tail, meta
     context: Dict[str, Any]
     preferences: Dict[str, Any]
     important_steps: Any
 
 
 class ThreadBody(TypedDict, total=False):
-    # your own id of the conversation; no two threads of a tenant have the same
+    # id of the conversation in your application; unique within the tenant
     key: Optional[str]
     status: Literal["active", "paused", "cancelled", "error"]
     title: Optional[str]
-    # who works on it; new runs take it over
+    # name of the agent that works on the thread; default agent of new runs
     agent: Optional[str]
-    # the conversation so far: summary, tail, meta
+    # state of the conversation: summary, tail, meta
     context: Dict[str, Any]
     preferences: Dict[str, Any]
     important_steps: Any
-    # its scalar members can be filtered by
+    # scalar members can be used as filters
     metadata: Dict[str, Any]
     error: Optional[Dict[str, Any]]
-    # what a start does while another run is active
+    # handling of a new run while another run is active
     run_policy: Literal["reject", "enqueue", "interrupt", "rollback"]
-    # drop a run's events when it is finished
+    # delete the events of a run when it is finished
     prune_on_completion: bool
-    # drop events that are older
+    # maximum age of events in seconds; older events are deleted
     event_max_age_s: Optional[int]
 
 
 class Reason(TypedDict, total=False):
-    # told in the event
+    # reason recorded in the event
     reason: Optional[str]
 
 
@@ -609,11 +609,11 @@ _ImportedObjectOdd = TypedDict("_ImportedObjectOdd", {"from": str})
 
 class ImportedObject(_ImportedObjectOdd):
     type: str
-    # its id here
+    # id in this tenant
     to: str
-    # an agent that the tenant had already, and that is meant
+    # true if the tenant already had this agent; it was not imported again
     was_there: bool
-    # a thread that came without its key, which another one has here
+    # true if the thread was imported without its key, which another thread has
     key_dropped: bool
 
 
@@ -622,11 +622,11 @@ class _ToolsAwaitRequired(TypedDict):
 
 
 class ToolsAwait(_ToolsAwaitRequired, total=False):
-    # that the engine has already, to go with the others
+    # results that the engine has already, stored together with the pending tools
     backend_results: List[BackendResult]
-    # of the thread's resumption
+    # new value for the resumption of the thread
     current_step: int
-    # of the thread's resumption
+    # new value for the resumption of the thread
     messages: List[Dict[str, Any]]
 
 
@@ -634,7 +634,7 @@ class _ToolAskedRequired(TypedDict):
     # unique within the run
     tool_use_id: str
     name: str
-    # who runs it
+    # side that executes the tool
     side: Literal["frontend", "backend"]
 
 
@@ -645,42 +645,42 @@ class ToolAsked(_ToolAskedRequired, total=False):
 class _BackendResultRequired(TypedDict):
     # unique within the run
     tool_use_id: str
-    # a text, a list of blocks, any JSON value
+    # a string, a list of blocks, or any other JSON value
     content: Any
 
 
 class BackendResult(_BackendResultRequired, total=False):
     name: str
-    # tool_result; Cairn does not look at it
+    # tool_result; Cairn ignores this member
     type: str
     is_error: bool
 
 
 class ToolsPause(TypedDict):
     run_id: str
-    # of the run, from here on
+    # new status of the run
     status: str
     phase: Optional[str]
-    # tools whose results are missing
+    # number of tools whose results are pending
     remaining: int
 
 
 class AwaitedTool(TypedDict):
     # unique within the run
     tool_use_id: str
-    # empty of a result that came without one
+    # empty if the result was sent without a name
     name: str
     side: Literal["frontend", "backend"]
     input: Any
-    # the result; null while it is not in
+    # result of the tool; null while it is pending
     content: Any
     is_error: Optional[bool]
-    # 1, 2, 3: which time the run stopped for tools
+    # number of the pause in which the run waited for this tool, from 1
     pause: int
     created_at: str
-    # null while the tool is open
+    # time of the result; null while it is pending
     result_at: Optional[str]
-    # the principal; null for a key of the whole tenant
+    # principal of the request; null for a key of the whole tenant
     result_by: Optional[str]
 
 
@@ -691,7 +691,7 @@ class ToolResults(TypedDict):
 class _ToolResultRequired(TypedDict):
     # unique within the run
     tool_use_id: str
-    # a text, a list of blocks, any JSON value
+    # a string, a list of blocks, or any other JSON value
     content: Any
 
 
@@ -701,230 +701,230 @@ class ToolResult(_ToolResultRequired, total=False):
 
 class ToolsSettled(TypedDict):
     run_id: str
-    # of the run, from here on
+    # new status of the run
     status: str
     phase: Optional[str]
-    # tools whose results are missing
+    # number of tools whose results are pending
     remaining: int
-    # these were the last, and the run goes on
+    # true if these were the last results and the run continues
     resumed: bool
     accepted: List[str]
-    # ids that had a result before: that one stays
+    # ids that already had a result, which is kept
     duplicates: List[str]
 
 
 class _ResumptionRequired(TypedDict):
     thread_id: str
-    # the thread's id, under the name that engines know it by
+    # id of the thread, under the name that engines use
     agent_uuid: str
-    # of the newest run when this was last written
+    # agent of the newest run at the time of the last write
     agent_id: Optional[str]
-    # left out: role and instructions of the newest run's agent version
+    # default: role and instructions of the agent version of the newest run
     system_prompt: Optional[str]
-    # left out: the default_model of the newest run's agent version
+    # default: the default_model of the agent version of the newest run
     model: Optional[str]
-    # 50 unless told
+    # default: 50
     max_steps: int
-    # 0 unless told
+    # default: 0
     thinking_tokens: int
-    # 2048 unless told
+    # default: 2048
     max_tokens: int
-    # where code is executed
+    # container in which code is executed
     container_id: Optional[str]
-    # tools of the client: [{name, description, input_schema}]
+    # client tools: [{name, description, input_schema}]
     tool_schemas: List[Dict[str, Any]]
-    # tools of the model's provider, objects
+    # objects that describe tools of the model's provider
     server_tools: List[Dict[str, Any]]
     # texts
     beta_headers: List[str]
-    # passed on to the provider: temperature …
+    # arguments for the provider: temperature …
     api_kwargs: Dict[str, Any]
-    # how the stream is written: xml, json …
+    # format of the stream: xml, json …
     formatter: Optional[str]
     stream_meta_history_and_tool_results: bool
-    # the name of the type alone
+    # name of the type
     compactor_type: Optional[str]
-    # the name of the type alone
+    # name of the type
     memory_store_type: Optional[str]
-    # file id → {filename, storage_path …}
+    # map of file ids to {filename, storage_path …}
     file_registry: Dict[str, Any]
-    # anything else of the application
+    # other data of the application
     extras: Dict[str, Any]
-    # 5 unless told
+    # default: 5
     max_retries: int
-    # seconds before the first retry, to the millisecond; 1 unless told
+    # seconds before the first retry, in whole milliseconds; default: 1
     base_delay: float
-    # of the last run
+    # tokens of the last run
     last_known_input_tokens: int
-    # of the last run
+    # tokens of the last run
     last_known_output_tokens: int
-    # to go on from
+    # step from which the run continues
     current_step: int
-    # the thread's
+    # title of the thread
     title: Optional[str]
-    # of tool_schemas
+    # names of the tools in tool_schemas
     tool_names: List[str]
-    # that unfinished runs wait for: [{tool_use_id, name, input}]
+    # frontend tools that unfinished runs wait for: [{tool_use_id, name, input}]
     pending_frontend_tools: List[Dict[str, Any]]
-    # that are in while others are missing
+    # results that have arrived while others are pending
     pending_backend_results: List[Dict[str, Any]]
     awaiting_frontend_tools: bool
     created_at: str
     updated_at: str
     last_run_at: Optional[str]
-    # of the thread that are nobody's children
+    # number of runs of the thread without a parent
     total_runs: int
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class Resumption(_ResumptionRequired, total=False):
-    # the compacted messages; what a write leaves out stays
+    # compacted messages; unchanged if a write omits them
     messages: List[Dict[str, Any]]
-    # all messages of the run under way; its history entry takes them over when it ends
+    # all messages of the unfinished run; copied to the history entry when the run ends
     conversation_history: List[Dict[str, Any]]
 
 
 class ResumptionBody(TypedDict, total=False):
-    # left out: role and instructions of the newest run's agent version
+    # default: role and instructions of the agent version of the newest run
     system_prompt: Optional[str]
-    # left out: the default_model of the newest run's agent version
+    # default: the default_model of the agent version of the newest run
     model: Optional[str]
-    # 50 unless told
+    # default: 50
     max_steps: int
-    # 0 unless told
+    # default: 0
     thinking_tokens: int
-    # 2048 unless told
+    # default: 2048
     max_tokens: int
-    # where code is executed
+    # container in which code is executed
     container_id: Optional[str]
-    # the compacted messages; what a write leaves out stays
+    # compacted messages; unchanged if a write omits them
     messages: List[Dict[str, Any]]
-    # tools of the client: [{name, description, input_schema}]
+    # client tools: [{name, description, input_schema}]
     tool_schemas: List[Dict[str, Any]]
-    # tools of the model's provider, objects
+    # objects that describe tools of the model's provider
     server_tools: List[Dict[str, Any]]
     # texts
     beta_headers: List[str]
-    # passed on to the provider: temperature …
+    # arguments for the provider: temperature …
     api_kwargs: Dict[str, Any]
-    # how the stream is written: xml, json …
+    # format of the stream: xml, json …
     formatter: Optional[str]
     stream_meta_history_and_tool_results: bool
-    # the name of the type alone
+    # name of the type
     compactor_type: Optional[str]
-    # the name of the type alone
+    # name of the type
     memory_store_type: Optional[str]
-    # file id → {filename, storage_path …}
+    # map of file ids to {filename, storage_path …}
     file_registry: Dict[str, Any]
-    # anything else of the application
+    # other data of the application
     extras: Dict[str, Any]
-    # 5 unless told
+    # default: 5
     max_retries: int
-    # seconds before the first retry, to the millisecond; 1 unless told
+    # seconds before the first retry, in whole milliseconds; default: 1
     base_delay: float
-    # of the last run
+    # tokens of the last run
     last_known_input_tokens: int
-    # of the last run
+    # tokens of the last run
     last_known_output_tokens: int
-    # to go on from
+    # step from which the run continues
     current_step: int
-    # all messages of the run under way; its history entry takes them over when it ends
+    # all messages of the unfinished run; copied to the history entry when the run ends
     conversation_history: List[Dict[str, Any]]
-    # the thread's
+    # title of the thread
     title: Optional[str]
 
 
 class ResumptionPatch(TypedDict, total=False):
-    # left out: role and instructions of the newest run's agent version
+    # default: role and instructions of the agent version of the newest run
     system_prompt: Optional[str]
-    # left out: the default_model of the newest run's agent version
+    # default: the default_model of the agent version of the newest run
     model: Optional[str]
-    # 50 unless told
+    # default: 50
     max_steps: int
-    # 0 unless told
+    # default: 0
     thinking_tokens: int
-    # 2048 unless told
+    # default: 2048
     max_tokens: int
-    # where code is executed
+    # container in which code is executed
     container_id: Optional[str]
-    # the compacted messages; what a write leaves out stays
+    # compacted messages; unchanged if a write omits them
     messages: List[Dict[str, Any]]
-    # tools of the client: [{name, description, input_schema}]
+    # client tools: [{name, description, input_schema}]
     tool_schemas: List[Dict[str, Any]]
-    # tools of the model's provider, objects
+    # objects that describe tools of the model's provider
     server_tools: List[Dict[str, Any]]
     # texts
     beta_headers: List[str]
-    # passed on to the provider: temperature …
+    # arguments for the provider: temperature …
     api_kwargs: Dict[str, Any]
-    # how the stream is written: xml, json …
+    # format of the stream: xml, json …
     formatter: Optional[str]
     stream_meta_history_and_tool_results: bool
-    # the name of the type alone
+    # name of the type
     compactor_type: Optional[str]
-    # the name of the type alone
+    # name of the type
     memory_store_type: Optional[str]
-    # file id → {filename, storage_path …}
+    # map of file ids to {filename, storage_path …}
     file_registry: Dict[str, Any]
-    # anything else of the application
+    # other data of the application
     extras: Dict[str, Any]
-    # 5 unless told
+    # default: 5
     max_retries: int
-    # seconds before the first retry, to the millisecond; 1 unless told
+    # seconds before the first retry, in whole milliseconds; default: 1
     base_delay: float
-    # of the last run
+    # tokens of the last run
     last_known_input_tokens: int
-    # of the last run
+    # tokens of the last run
     last_known_output_tokens: int
-    # to go on from
+    # step from which the run continues
     current_step: int
-    # all messages of the run under way; its history entry takes them over when it ends
+    # all messages of the unfinished run; copied to the history entry when the run ends
     conversation_history: List[Dict[str, Any]]
-    # the thread's
+    # title of the thread
     title: Optional[str]
 
 
 class ResumptionAppend(TypedDict, total=False):
-    # to the end of messages
+    # messages to append to messages
     append: List[Dict[str, Any]]
-    # to the end of conversation_history
+    # messages to append to conversation_history
     append_history: List[Dict[str, Any]]
 
 
 class _HistoryEntryRequired(TypedDict):
     final_response: Optional[str]
-    # end_turn, max_steps, tool_use …; failed and cancelled where nobody said
+    # end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status
     stop_reason: Optional[str]
     # [{file_id, filename, …}]
     generated_files: List[Dict[str, Any]]
     extras: Dict[str, Any]
     conversation_id: str
     thread_id: str
-    # the thread's id, under the name that engines know it by
+    # id of the thread, under the name that engines use
     agent_uuid: str
     # 1, 2, 3 within the thread
     sequence_number: int
     run_id: str
-    # the run's: completed, failed or cancelled
+    # status of the run: completed, failed or cancelled
     status: Optional[str]
     agent_id: Optional[str]
     started_at: str
     completed_at: str
     user_message: str
     total_steps: int
-    # of the run and its children
+    # usage of the run and its children
     usage: HistoryUsage
-    # of the run and its children: input_cost, output_cost, total_cost …
+    # cost of the run and its children: input_cost, output_cost, total_cost …
     cost: Dict[str, Any]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class HistoryEntry(_HistoryEntryRequired, total=False):
-    # the whole conversation of the run, not compacted
+    # complete conversation of the run, not compacted
     messages: List[Dict[str, Any]]
 
 
@@ -936,10 +936,10 @@ class HistoryUsage(TypedDict):
 
 
 class HistoryPatch(TypedDict, total=False):
-    # the whole conversation of the run, not compacted
+    # complete conversation of the run, not compacted
     messages: List[Dict[str, Any]]
     final_response: Optional[str]
-    # end_turn, max_steps, tool_use …; failed and cancelled where nobody said
+    # end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status
     stop_reason: Optional[str]
     # [{file_id, filename, …}]
     generated_files: List[Dict[str, Any]]
@@ -953,28 +953,28 @@ class ThreadContext(TypedDict):
     # completed runs in the history of the thread
     runs_available: int
     estimated_tokens: int
-    # the budget left out something of the runs that were asked for
+    # true if the budget excluded messages of the requested runs
     truncated: bool
 
 
 class RunCreate(TypedDict, total=False):
-    # the message that triggers the run
+    # message that triggers the run
     user_input: Optional[str]
     ask_clarifications: bool
-    # instead of the thread's run_policy
+    # overrides the run_policy of the thread
     policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
-    # queue (a worker claims it; the default) or direct (the caller works on it)
+    # queue (default: a worker claims the run) or direct (the caller executes the run)
     dispatch: Literal["queue", "direct"]
     parent_run_id: Optional[str]
-    # the name to claim it by; when absent the agent's or the thread's
+    # agent name by which a worker claims the run; default: the name from agent_id or the thread
     agent: Optional[str]
-    # the agent that the run is of
+    # agent that the run executes
     agent_id: Optional[str]
-    # with agent_id: the active one when absent
+    # only with agent_id; default: the active version
     agent_version: Optional[str]
     model: Optional[str]
     provider: Optional[str]
-    # what asks for the run, whole: a message with attachments …
+    # complete request for the run: a message with attachments …
     request: Optional[Dict[str, Any]]
     state: Dict[str, Any]
     metadata: Dict[str, Any]
@@ -993,27 +993,27 @@ class _RunRequired(TypedDict):
     thread_id: str
     parent_run_id: Optional[str]
     dispatch: Literal["queue", "direct"]
-    # the name to claim it by
+    # agent name by which a worker claims the run
     agent: Optional[str]
     agent_id: Optional[str]
-    # of the agent's definition
+    # version of the agent's definition
     agent_version: Optional[str]
-    # where it is in the life of an agent's instance
+    # phase in the life cycle of an agent instance
     phase: Literal["created", "initializing", "planning", "executing", "awaiting_tool",
         "awaiting_human", "reflecting", "completed", "failed", "cancelled"]
     forked_from_run_id: Optional[str]
     forked_from_checkpoint_id: Optional[str]
     turn_count: int
     step_count: int
-    # of the run itself
+    # usage of the run without its descendants
     usage: RunUsage
-    # of the run and its descendants
+    # usage of the run and its descendants
     total_usage: RunUsage
     ask_clarifications: bool
-    # who holds the lease
+    # name of the worker that holds the lease
     worker: Optional[str]
     lease_ms: Optional[int]
-    # the fencing token of the newest claim
+    # fencing token of the newest claim
     fence: int
     started_at: Optional[str]
     finished_at: Optional[str]
@@ -1023,42 +1023,42 @@ class _RunRequired(TypedDict):
 
 
 class Run(_RunRequired, total=False):
-    # the engine's checkpoint: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …
     state: Dict[str, Any]
     final_output: Any
-    # what the run answered, for people
+    # answer text for people
     content: Optional[str]
     content_type: Optional[str]
     citations: Any
-    # what the engine measured
+    # measurements of the engine
     metrics: Optional[Dict[str, Any]]
-    # what asked for the run, whole
+    # complete request that started the run
     request: Optional[Dict[str, Any]]
     user_input: Optional[str]
-    # the newest answer to a question of the run
+    # latest answer to a question of the run
     input: Any
 
 
 class RunUsage(TypedDict):
     llm_calls: int
-    # neither written to a cache nor read from one
+    # input tokens neither written to a cache nor read from one
     input_tokens: int
     output_tokens: int
     cache_creation_input_tokens: int
     cache_read_input_tokens: int
-    # of the calls that have a price; null when none of them has one
+    # cost of the calls that have a price; null if no call has a price
     cost_usd: Optional[float]
-    # calls of models without a price: their cost is in no sum
+    # number of calls of models without a price; sums do not include their cost
     unpriced_calls: int
 
 
 class _RunClaimRequired(TypedDict):
-    # a name for people to read
+    # display name of the worker
     worker: str
 
 
 class RunClaim(_RunClaimRequired, total=False):
-    # 30000 unless told
+    # default: 30000
     lease_ms: int
     # only runs of this agent
     agent: Optional[str]
@@ -1071,15 +1071,15 @@ class _AgentRunCreateRequired(TypedDict):
 
 
 class AgentRunCreate(_AgentRunCreateRequired, total=False):
-    # a new thread is made when it is absent
+    # default: a new thread is created
     thread_id: Optional[str]
     config: Optional[AgentRunConfig]
-    # the active one when absent
+    # default: the active version
     agent_version: Optional[str]
     parent_run_id: Optional[str]
-    # instead of the thread's run_policy
+    # overrides the run_policy of the thread
     policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
-    # queue (a worker claims it; the default) or direct (the caller works on it)
+    # queue (default: a worker claims the run) or direct (the caller executes the run)
     dispatch: Literal["queue", "direct"]
     metadata: Dict[str, Any]
 
@@ -1093,9 +1093,9 @@ class AgentRunInput(_AgentRunInputRequired, total=False):
 
 
 class AgentRunConfig(TypedDict, total=False):
-    # instead of the agent's default_model
+    # overrides the default_model of the agent
     model_override: Optional[str]
-    # taken and not needed: the thread's events can always be streamed
+    # accepted but ignored: the events of the thread can always be streamed
     stream: Optional[bool]
 
 
@@ -1114,27 +1114,27 @@ class _AgentRunRequired(TypedDict):
     thread_id: str
     parent_run_id: Optional[str]
     dispatch: Literal["queue", "direct"]
-    # the name to claim it by
+    # agent name by which a worker claims the run
     agent: Optional[str]
     agent_id: Optional[str]
-    # of the agent's definition
+    # version of the agent's definition
     agent_version: Optional[str]
-    # where it is in the life of an agent's instance
+    # phase in the life cycle of an agent instance
     phase: Literal["created", "initializing", "planning", "executing", "awaiting_tool",
         "awaiting_human", "reflecting", "completed", "failed", "cancelled"]
     forked_from_run_id: Optional[str]
     forked_from_checkpoint_id: Optional[str]
     turn_count: int
     step_count: int
-    # of the run itself
+    # usage of the run without its descendants
     usage: RunUsage
-    # of the run and its descendants
+    # usage of the run and its descendants
     total_usage: RunUsage
     ask_clarifications: bool
-    # who holds the lease
+    # name of the worker that holds the lease
     worker: Optional[str]
     lease_ms: Optional[int]
-    # the fencing token of the newest claim
+    # fencing token of the newest claim
     fence: int
     started_at: Optional[str]
     finished_at: Optional[str]
@@ -1144,19 +1144,19 @@ class _AgentRunRequired(TypedDict):
 
 
 class AgentRun(_AgentRunRequired, total=False):
-    # the engine's checkpoint: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …
     state: Dict[str, Any]
     final_output: Any
-    # what the run answered, for people
+    # answer text for people
     content: Optional[str]
     content_type: Optional[str]
     citations: Any
-    # what the engine measured
+    # measurements of the engine
     metrics: Optional[Dict[str, Any]]
-    # what asked for the run, whole
+    # complete request that started the run
     request: Optional[Dict[str, Any]]
     user_input: Optional[str]
-    # the newest answer to a question of the run
+    # latest answer to a question of the run
     input: Any
 
 
@@ -1173,27 +1173,27 @@ class _RunWithMembersRequired(TypedDict):
     thread_id: str
     parent_run_id: Optional[str]
     dispatch: Literal["queue", "direct"]
-    # the name to claim it by
+    # agent name by which a worker claims the run
     agent: Optional[str]
     agent_id: Optional[str]
-    # of the agent's definition
+    # version of the agent's definition
     agent_version: Optional[str]
-    # where it is in the life of an agent's instance
+    # phase in the life cycle of an agent instance
     phase: Literal["created", "initializing", "planning", "executing", "awaiting_tool",
         "awaiting_human", "reflecting", "completed", "failed", "cancelled"]
     forked_from_run_id: Optional[str]
     forked_from_checkpoint_id: Optional[str]
     turn_count: int
     step_count: int
-    # of the run itself
+    # usage of the run without its descendants
     usage: RunUsage
-    # of the run and its descendants
+    # usage of the run and its descendants
     total_usage: RunUsage
     ask_clarifications: bool
-    # who holds the lease
+    # name of the worker that holds the lease
     worker: Optional[str]
     lease_ms: Optional[int]
-    # the fencing token of the newest claim
+    # fencing token of the newest claim
     fence: int
     started_at: Optional[str]
     finished_at: Optional[str]
@@ -1203,23 +1203,23 @@ class _RunWithMembersRequired(TypedDict):
 
 
 class RunWithMembers(_RunWithMembersRequired, total=False):
-    # the engine's checkpoint: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …
     state: Dict[str, Any]
     final_output: Any
-    # what the run answered, for people
+    # answer text for people
     content: Optional[str]
     content_type: Optional[str]
     citations: Any
-    # what the engine measured
+    # measurements of the engine
     metrics: Optional[Dict[str, Any]]
-    # what asked for the run, whole
+    # complete request that started the run
     request: Optional[Dict[str, Any]]
     user_input: Optional[str]
-    # the newest answer to a question of the run
+    # latest answer to a question of the run
     input: Any
-    # what its children answered, oldest first
+    # answers of the children, oldest first
     member_responses: List[MemberResponse]
-    # older ones are left out: GET /v1/runs?parent_run_id= has them all
+    # true if older answers are omitted: GET /v1/runs?parent_run_id= lists all children
     more_members: Optional[bool]
 
 
@@ -1236,7 +1236,7 @@ class MemberResponse(TypedDict):
 
 class RunTree(TypedDict):
     run_count: int
-    # there are more descendants than a tree holds, 1000 runs
+    # true if the run has more descendants than the limit of 1000 runs
     is_cut: bool
     root: RunTreeNode
 
@@ -1267,9 +1267,9 @@ class _RunPhaseBodyRequired(TypedDict):
 
 
 class RunPhaseBody(_RunPhaseBodyRequired, total=False):
-    # what leads there: plan_ready, tool_call …; what the table says when absent
+    # cause of the transition: plan_ready, tool_call …; default: from the table of transitions
     trigger: Optional[str]
-    # for the log
+    # details for the log
     detail: Optional[Dict[str, Any]]
 
 
@@ -1293,22 +1293,22 @@ class _TurnCreateRequired(TypedDict):
 
 
 class TurnCreate(_TurnCreateRequired, total=False):
-    # running, unless the output tells otherwise
+    # default: the status in output, or running
     status: Literal["running", "complete", "awaiting_tool", "awaiting_human", "failed", "cancelled"]
-    # a message, tool_calls …; its status, if it has one, is the turn's
+    # a message, tool_calls …; a status in the output sets the status of the turn
     output: Optional[Dict[str, Any]]
     latency_ms: Optional[int]
-    # of the run's thread
+    # checkpoint of the run's thread
     checkpoint_id: Optional[str]
-    # of one call of a model; its cost is computed
+    # usage of one model call; Cairn computes the cost
     usage: Optional[TurnUsageBody]
 
 
 class TurnInput(TypedDict, total=False):
-    # this or tool_results, or both
+    # message, tool_results or both must be given
     message: Optional[str]
     attachments: Optional[List[Any]]
-    # objects, each with its tool_use_id; 256 at the most
+    # at most 256 objects, each with a tool_use_id
     tool_results: Optional[List[Dict[str, Any]]]
 
 
@@ -1317,9 +1317,9 @@ class TurnUsageBody(TypedDict, total=False):
     tokens_out: Optional[int]
     cache_creation_input_tokens: Optional[int]
     cache_read_input_tokens: Optional[int]
-    # the run's when absent
+    # default: as in the run
     model: Optional[str]
-    # the run's when absent
+    # default: as in the run
     provider: Optional[str]
 
 
@@ -1345,46 +1345,46 @@ class Turn(_TurnRequired, total=False):
 class TurnUsage(TypedDict):
     tokens_in: int
     tokens_out: int
-    # of the calls that have a price; null when none of them has one
+    # cost of the calls that have a price; null if no call has a price
     cost_usd: Optional[float]
     llm_calls: int
     unpriced_calls: int
 
 
 class TurnPatch(TypedDict, total=False):
-    # running, unless the output tells otherwise
+    # default: the status in output, or running
     status: Literal["running", "complete", "awaiting_tool", "awaiting_human", "failed", "cancelled"]
-    # a message, tool_calls …; its status, if it has one, is the turn's
+    # a message, tool_calls …; a status in the output sets the status of the turn
     output: Optional[Dict[str, Any]]
     latency_ms: Optional[int]
-    # of the run's thread
+    # checkpoint of the run's thread
     checkpoint_id: Optional[str]
-    # of one call of a model; its cost is computed
+    # usage of one model call; Cairn computes the cost
     usage: Optional[TurnUsageBody]
 
 
 class _UsageBodyRequired(TypedDict):
-    # neither written to a cache nor read from one
+    # input tokens neither written to a cache nor read from one
     input_tokens: int
     output_tokens: int
 
 
 class UsageBody(_UsageBodyRequired, total=False):
-    # the run's unless told
+    # default: as in the run
     model: Optional[str]
-    # the run's unless told
+    # default: as in the run
     provider: Optional[str]
-    # the turn of the run in which it happened
+    # turn of the run in which the call happened
     turn_id: Optional[str]
-    # written to a cache
+    # input tokens written to a cache
     cache_creation_input_tokens: int
-    # read from a cache
+    # input tokens read from a cache
     cache_read_input_tokens: int
-    # computed from the model's price, never given
+    # rejected in requests: Cairn computes the cost from the price of the model
     cost: Any
-    # computed from the model's price, never given
+    # rejected in requests: Cairn computes the cost from the price of the model
     cost_usd: Any
-    # computed from the model's price, never given
+    # rejected in requests: Cairn computes the cost from the price of the model
     total_cost: Any
 
 
@@ -1393,16 +1393,16 @@ class _CostRequired(TypedDict):
     output_cost: Optional[float]
     cache_write_cost: Optional[float]
     cache_read_cost: Optional[float]
-    # null when a call had no price
+    # null if a call had no price
     total_cost: Optional[float]
-    # what was written to a cache and read from one included
+    # including tokens written to a cache and read from a cache
     total_input_tokens: int
     total_output_tokens: int
     total_cache_creation_tokens: int
     total_cache_read_tokens: int
-    # null when it is not known, or when there are several: models names them
+    # null if unknown or if there are several models, which models lists
     model_id: Optional[str]
-    # a call was long enough for the long-context rates
+    # true if the long-context rates applied to a call
     long_context_applied: bool
     currency: Optional[str]
     llm_calls: int
@@ -1412,23 +1412,23 @@ class _CostRequired(TypedDict):
 class Cost(_CostRequired, total=False):
     models: List[str]
     price_version: int
-    # where some calls had no price, what the others cost
+    # cost of the calls with a price, if other calls had none
     priced_cost: float
 
 
 class RunCost(TypedDict):
     run_id: str
-    # of the run and its descendants
+    # usage of the run and its descendants
     total: Cost
-    # the same, by model, provider and version of the price
+    # usage by model, provider and version of the price
     models: List[ModelUsage]
 
 
 class ModelUsage(TypedDict):
-    # empty when it is not known
+    # empty if unknown
     model: str
     provider: str
-    # null: these calls had no price
+    # null if these calls had no price
     price_version: Optional[int]
     llm_calls: int
     long_context_calls: int
@@ -1444,60 +1444,60 @@ class ModelUsage(TypedDict):
 
 class _PriceRequired(TypedDict):
     model: str
-    # for a million tokens of input that is in no cache
+    # price of a million input tokens outside of a cache
     input: float
-    # for a million tokens of output
+    # price of a million output tokens
     output: float
-    # other rates for calls with more input than this
+    # rates for calls with more input tokens than above_tokens
     long_context: Optional[LongContextPrice]
     provider: Optional[str]
-    # USD unless told; that of all prices of the tenant
+    # default: USD; all prices of a tenant have the same currency
     currency: str
-    # from this version on the model has no price
+    # true if this version removed the price of the model
     deleted: bool
     created_at: str
     version: int
 
 
 class Price(_PriceRequired, total=False):
-    # for a million tokens written to a cache; 1.25 times input
+    # price of a million tokens written to a cache; default: 1.25 times input
     cache_write: float
-    # for a million tokens read from a cache; 0.1 times input
+    # price of a million tokens read from a cache; default: 0.1 times input
     cache_read: float
 
 
 class _LongContextPriceRequired(TypedDict):
-    # of input, what is in a cache included
+    # number of input tokens, including cached tokens
     above_tokens: int
-    # for a million tokens of input that is in no cache
+    # price of a million input tokens outside of a cache
     input: float
-    # for a million tokens of output
+    # price of a million output tokens
     output: float
 
 
 class LongContextPrice(_LongContextPriceRequired, total=False):
-    # for a million tokens written to a cache; 1.25 times input
+    # price of a million tokens written to a cache; default: 1.25 times input
     cache_write: float
-    # for a million tokens read from a cache; 0.1 times input
+    # price of a million tokens read from a cache; default: 0.1 times input
     cache_read: float
 
 
 class _PriceBodyRequired(TypedDict):
-    # for a million tokens of input that is in no cache
+    # price of a million input tokens outside of a cache
     input: float
-    # for a million tokens of output
+    # price of a million output tokens
     output: float
 
 
 class PriceBody(_PriceBodyRequired, total=False):
-    # for a million tokens written to a cache; 1.25 times input
+    # price of a million tokens written to a cache; default: 1.25 times input
     cache_write: float
-    # for a million tokens read from a cache; 0.1 times input
+    # price of a million tokens read from a cache; default: 0.1 times input
     cache_read: float
-    # other rates for calls with more input than this
+    # rates for calls with more input tokens than above_tokens
     long_context: Optional[LongContextPrice]
     provider: Optional[str]
-    # USD unless told; that of all prices of the tenant
+    # default: USD; all prices of a tenant have the same currency
     currency: str
 
 
@@ -1507,15 +1507,15 @@ class CostBody(TypedDict):
 
 
 class _TokenUsageRequired(TypedDict):
-    # neither written to a cache nor read from one
+    # input tokens neither written to a cache nor read from one
     input_tokens: int
     output_tokens: int
 
 
 class TokenUsage(_TokenUsageRequired, total=False):
-    # written to a cache
+    # input tokens written to a cache
     cache_creation_input_tokens: int
-    # read from a cache
+    # input tokens read from a cache
     cache_read_input_tokens: int
 
 
@@ -1528,7 +1528,7 @@ class Usage(_UsageOdd):
     next_cursor: Optional[str]
     to: str
     currency: str
-    # of all pages
+    # totals of all pages
     totals: UsageTotal
 
 
@@ -1542,18 +1542,18 @@ class _UsageRowRequired(TypedDict):
     output_tokens: int
     cache_creation_input_tokens: int
     cache_read_input_tokens: int
-    # of the calls that had a price, in the tenant's currency
+    # cost of the calls that had a price, in the currency of the tenant
     cost_usd: float
     unpriced_calls: int
 
 
 class UsageRow(_UsageRowRequired, total=False):
-    # of UTC; here, as the next three, when it is in group_by
+    # day in UTC; present only if group_by contains day
     day: str
-    # empty: runs, which are counted under no model, and calls of an unknown one
+    # empty: runs, which are counted without a model, and calls of an unknown model
     model: str
     provider: str
-    # the nil id: runs of no agent
+    # the nil UUID: runs without an agent
     agent_id: str
 
 
@@ -1567,7 +1567,7 @@ class UsageTotal(TypedDict):
     output_tokens: int
     cache_creation_input_tokens: int
     cache_read_input_tokens: int
-    # of the calls that had a price, in the tenant's currency
+    # cost of the calls that had a price, in the currency of the tenant
     cost_usd: float
     unpriced_calls: int
 
@@ -1576,13 +1576,13 @@ class _UsageAverageRequired(TypedDict):
     runs: int
     input_tokens: int
     output_tokens: int
-    # of input and output a run, rounded
+    # average number of input and output tokens per run, rounded
     avg_tokens: int
 
 
 class UsageAverage(_UsageAverageRequired, total=False):
     thread_id: str
-    # the nil id: runs of no agent
+    # the nil UUID: runs without an agent
     agent_id: str
 
 
@@ -1595,14 +1595,14 @@ class _EvalBodyRequired(TypedDict):
 class EvalBody(_EvalBodyRequired, total=False):
     agent_id: Optional[str]
     agent_version: Optional[str]
-    # the run that was judged
+    # evaluated run
     run_id: Optional[str]
-    # that was evaluated
+    # evaluated model
     model: Optional[str]
     provider: Optional[str]
-    # what was evaluated, for people
+    # display name of the evaluated object
     evaluated_name: Optional[str]
-    # lists leave it and eval_data out
+    # lists omit eval_input and eval_data
     eval_input: Dict[str, Any]
     eval_data: Dict[str, Any]
     # from 0 to 1, with up to 6 digits after the point
@@ -1618,12 +1618,12 @@ class _EvalRequired(TypedDict):
     eval_type: str
     agent_id: Optional[str]
     agent_version: Optional[str]
-    # the run that was judged
+    # evaluated run
     run_id: Optional[str]
-    # that was evaluated
+    # evaluated model
     model: Optional[str]
     provider: Optional[str]
-    # what was evaluated, for people
+    # display name of the evaluated object
     evaluated_name: Optional[str]
     # from 0 to 1, with up to 6 digits after the point
     score: Optional[float]
@@ -1635,7 +1635,7 @@ class _EvalRequired(TypedDict):
 
 
 class Eval(_EvalRequired, total=False):
-    # lists leave it and eval_data out
+    # lists omit eval_input and eval_data
     eval_input: Dict[str, Any]
     eval_data: Dict[str, Any]
 
@@ -1646,14 +1646,14 @@ class EvalPatch(TypedDict, total=False):
     eval_type: str
     agent_id: Optional[str]
     agent_version: Optional[str]
-    # the run that was judged
+    # evaluated run
     run_id: Optional[str]
-    # that was evaluated
+    # evaluated model
     model: Optional[str]
     provider: Optional[str]
-    # what was evaluated, for people
+    # display name of the evaluated object
     evaluated_name: Optional[str]
-    # lists leave it and eval_data out
+    # lists omit eval_input and eval_data
     eval_input: Dict[str, Any]
     eval_data: Dict[str, Any]
     # from 0 to 1, with up to 6 digits after the point
@@ -1668,7 +1668,7 @@ class _NotebookBodyRequired(TypedDict):
 
 class NotebookBody(_NotebookBodyRequired, total=False):
     description: Optional[str]
-    # for the agents that work in it; lists leave them out
+    # instructions for the agents that work in the notebook; omitted in lists
     instructions: Optional[str]
     metadata: Dict[str, Any]
 
@@ -1678,9 +1678,9 @@ class _NotebookRequired(TypedDict):
     title: str
     description: Optional[str]
     metadata: Dict[str, Any]
-    # 1, 2, 3 within the tenant, for people
+    # number within the tenant, for people: 1, 2, 3
     number: int
-    # how many it has
+    # number of threads in the notebook
     sessions: int
     created_at: str
     updated_at: str
@@ -1688,39 +1688,39 @@ class _NotebookRequired(TypedDict):
 
 
 class Notebook(_NotebookRequired, total=False):
-    # for the agents that work in it; lists leave them out
+    # instructions for the agents that work in the notebook; omitted in lists
     instructions: Optional[str]
 
 
 class NotebookPatch(TypedDict, total=False):
     title: str
     description: Optional[str]
-    # for the agents that work in it; lists leave them out
+    # instructions for the agents that work in the notebook; omitted in lists
     instructions: Optional[str]
     metadata: Dict[str, Any]
 
 
 class NotebookSessionBody(TypedDict, total=False):
-    # a new thread when absent
+    # default: a new thread
     thread_id: Optional[str]
 
 
 class NotebookSession(TypedDict):
     notebook_id: str
     thread_id: str
-    # rises within the tenant
+    # increases within the tenant
     number: int
-    # the thread's
+    # title of the thread
     title: Optional[str]
     status: str
-    # when the thread came into the notebook
+    # time at which the thread was added
     created_at: str
 
 
 class RunBody(TypedDict, total=False):
     status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
         "cancelled"]
-    # the engine's checkpoint: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …
     state: Dict[str, Any]
     metadata: Dict[str, Any]
     final_output: Any
@@ -1729,91 +1729,91 @@ class RunBody(TypedDict, total=False):
     provider: Optional[str]
     # why the model stopped: end_turn, max_tokens …
     stop_reason: Optional[str]
-    # what the run answered, for people
+    # answer text for people
     content: Optional[str]
     content_type: Optional[str]
     citations: Any
-    # what the engine measured
+    # measurements of the engine
     metrics: Optional[Dict[str, Any]]
 
 
 class RunInput(TypedDict):
-    # any JSON value: the answer to the question
+    # answer to the question, any JSON value
     input: Any
 
 
 class RunHeartbeat(TypedDict, total=False):
-    # 30000 unless told
+    # default: 30000
     lease_ms: int
 
 
 class StepAppend(TypedDict, total=False):
-    # many steps instead of one; all are appended or none
+    # list of steps instead of one step; either all steps are appended or none
     steps: List[StepInput]
-    # of a line of a log; not kept, the step gets its own
+    # id in an existing log; ignored, since Cairn assigns a new id
     log_id: Optional[int]
-    # of a line of a log; must be this run
+    # run id in an existing log; must be this run
     run_id: Optional[str]
-    # of a line of a log; must be the run's thread or agent
+    # agent_uuid in an existing log; must be the thread or the agent of the run
     agent_uuid: Optional[str]
-    # run_started, tool_execution …, or an application's own with a dot
+    # run_started, tool_execution …, or an application type that contains a dot
     action_type: str
-    # when it happened; now unless told
+    # time of the step; default: now
     timestamp: Optional[str]
-    # 0 before the loop, then the iteration
+    # 0 before the loop, then the number of the iteration
     step_number: Optional[int]
     action_data: Dict[str, Any]
-    # the messages at this point; kept for what is new in them
+    # messages at this point; only new messages are stored
     messages_snapshot: Optional[List[Dict[str, Any]]]
-    # how many messages_snapshot has, unless told
+    # default: the number of messages in messages_snapshot
     messages_count: Optional[int]
     estimated_tokens: Optional[int]
     duration_ms: Optional[int]
-    # the turn of this run that it belongs to
+    # turn of this run to which the step belongs
     turn_id: Optional[str]
-    # of tool_execution and tool_error also in action_data
+    # tool_execution and tool_error may also give the name in action_data
     tool_name: Optional[str]
     tool_use_id: Optional[str]
-    # of types that have one, what the type and action_data say unless told
+    # default: derived from the type and action_data, for types with an outcome
     outcome: Optional[Literal["success", "error", "None"]]
-    # that was called; of steps of a call also in action_data
+    # called model; may also be given in action_data
     model: Optional[str]
     provider: Optional[str]
-    # the tokens of the call, which count for the run; also in action_data
+    # tokens of the call, added to the usage of the run; may also be given in action_data
     usage: Optional[StepUsage]
 
 
 class StepInput(TypedDict, total=False):
-    # of a line of a log; not kept, the step gets its own
+    # id in an existing log; ignored, since Cairn assigns a new id
     log_id: Optional[int]
-    # of a line of a log; must be this run
+    # run id in an existing log; must be this run
     run_id: Optional[str]
-    # of a line of a log; must be the run's thread or agent
+    # agent_uuid in an existing log; must be the thread or the agent of the run
     agent_uuid: Optional[str]
-    # run_started, tool_execution …, or an application's own with a dot
+    # run_started, tool_execution …, or an application type that contains a dot
     action_type: str
-    # when it happened; now unless told
+    # time of the step; default: now
     timestamp: Optional[str]
-    # 0 before the loop, then the iteration
+    # 0 before the loop, then the number of the iteration
     step_number: Optional[int]
     action_data: Dict[str, Any]
-    # the messages at this point; kept for what is new in them
+    # messages at this point; only new messages are stored
     messages_snapshot: Optional[List[Dict[str, Any]]]
-    # how many messages_snapshot has, unless told
+    # default: the number of messages in messages_snapshot
     messages_count: Optional[int]
     estimated_tokens: Optional[int]
     duration_ms: Optional[int]
-    # the turn of this run that it belongs to
+    # turn of this run to which the step belongs
     turn_id: Optional[str]
-    # of tool_execution and tool_error also in action_data
+    # tool_execution and tool_error may also give the name in action_data
     tool_name: Optional[str]
     tool_use_id: Optional[str]
-    # of types that have one, what the type and action_data say unless told
+    # default: derived from the type and action_data, for types with an outcome
     outcome: Optional[Literal["success", "error", "None"]]
-    # that was called; of steps of a call also in action_data
+    # called model; may also be given in action_data
     model: Optional[str]
     provider: Optional[str]
-    # the tokens of the call, which count for the run; also in action_data
+    # tokens of the call, added to the usage of the run; may also be given in action_data
     usage: Optional[StepUsage]
 
 
@@ -1830,75 +1830,75 @@ class _StepRefRequired(TypedDict):
 
 
 class StepRef(_StepRefRequired, total=False):
-    # of the call of a model that has a price
+    # cost of the call, if the model has a price
     cost_usd: Optional[float]
     price_version: Optional[int]
 
 
 class StepsAppended(TypedDict):
     count: int
-    # the number of the first
+    # number of the first step
     first: int
     last: int
     steps: List[StepRef]
 
 
 class _StepRequired(TypedDict):
-    # run_started, tool_execution …, or an application's own with a dot
+    # run_started, tool_execution …, or an application type that contains a dot
     action_type: str
-    # when it happened; now unless told
+    # time of the step; default: now
     timestamp: Optional[str]
-    # 0 before the loop, then the iteration
+    # 0 before the loop, then the number of the iteration
     step_number: Optional[int]
     action_data: Dict[str, Any]
-    # how many messages_snapshot has, unless told
+    # default: the number of messages in messages_snapshot
     messages_count: Optional[int]
     estimated_tokens: Optional[int]
     duration_ms: Optional[int]
-    # the turn of this run that it belongs to
+    # turn of this run to which the step belongs
     turn_id: Optional[str]
-    # of tool_execution and tool_error also in action_data
+    # tool_execution and tool_error may also give the name in action_data
     tool_name: Optional[str]
     tool_use_id: Optional[str]
-    # of types that have one, what the type and action_data say unless told
+    # default: derived from the type and action_data, for types with an outcome
     outcome: Optional[Literal["success", "error", "None"]]
-    # that was called; of steps of a call also in action_data
+    # called model; may also be given in action_data
     model: Optional[str]
     provider: Optional[str]
-    # rises, with gaps, and is never given twice
+    # unique; increases, with gaps
     log_id: int
     run_id: str
     # 1, 2, 3 within the run, without gaps
     number: int
     thread_id: str
     agent_id: Optional[str]
-    # of the call; null when the model has no price
+    # cost of the call; null if the model has no price
     cost_usd: Optional[float]
     price_version: Optional[int]
     created_at: str
 
 
 class Step(_StepRequired, total=False):
-    # the messages at this point; kept for what is new in them
+    # messages at this point; only new messages are stored
     messages_snapshot: Optional[List[Dict[str, Any]]]
-    # the tokens of the call, which count for the run; also in action_data
+    # tokens of the call, added to the usage of the run; may also be given in action_data
     usage: Optional[StepUsage]
 
 
 class _LlmCallRequired(TypedDict):
-    # the log_id of the step that ended it
+    # log_id of the step that ended the call
     id: int
-    # of that step in the run
+    # number of that step in the run
     number: int
     turn_id: Optional[str]
     step_number: Optional[int]
     status: Optional[Literal["success", "error", "None"]]
     latency_ms: Optional[int]
-    # when it ended
+    # end of the call
     created_at: str
     model: Optional[str]
     provider: Optional[str]
-    # the action_data of the step
+    # action_data of the step
     response: Dict[str, Any]
     stop_reason: Optional[str]
     tokens_in: Optional[int]
@@ -1910,36 +1910,36 @@ class _LlmCallRequired(TypedDict):
 
 
 class LlmCall(_LlmCallRequired, total=False):
-    # what was sent, when it was logged and is asked for
+    # messages sent to the model, if they were logged and are requested
     messages: Optional[List[Dict[str, Any]]]
 
 
 class ToolCall(TypedDict):
-    # the log_id of the step that ended it
+    # log_id of the step that ended the call
     id: int
-    # of that step in the run
+    # number of that step in the run
     number: int
     turn_id: Optional[str]
     step_number: Optional[int]
     status: Optional[Literal["success", "error", "None"]]
     latency_ms: Optional[int]
-    # when it ended
+    # end of the call
     created_at: str
     tool_name: Optional[str]
     tool_use_id: Optional[str]
     input: Any
-    # result, output or error of the step's action_data, the first of them
+    # the first of result, output and error in the action_data of the step
     output: Any
 
 
 class StepSummary(TypedDict):
-    # of all types, also those that are not listed
+    # number of steps of all types, including types that are not listed
     count: int
     errors: int
     duration_ms: int
-    # by their names, the first 1000
+    # the first 1000 types by name
     types: List[StepTypeSummary]
-    # whether there are more than those
+    # true if more types exist
     more_types: bool
 
 
@@ -1947,41 +1947,41 @@ class StepTypeSummary(TypedDict):
     action_type: str
     count: int
     errors: int
-    # of all of them together
+    # total duration
     duration_ms: int
     first_at: str
     last_at: str
 
 
 class EventAppend(TypedDict, total=False):
-    # progress, status, warning, error, final, or an application kind with a dot
+    # progress, status, warning, error, final, or an application kind that contains a dot
     kind: str
-    # for people
+    # text for people
     text: Optional[str]
-    # for programs
+    # data for programs
     payload: Any
-    # the run of this thread that it tells of
+    # run of this thread that the event is about
     run_id: Optional[str]
-    # many events instead of one; all are appended or none
+    # list of events instead of one event; either all events are appended or none
     events: List[EventInput]
 
 
 class EventInput(TypedDict, total=False):
-    # progress, status, warning, error, final, or an application kind with a dot
+    # progress, status, warning, error, final, or an application kind that contains a dot
     kind: str
-    # for people
+    # text for people
     text: Optional[str]
-    # for programs
+    # data for programs
     payload: Any
-    # the run of this thread that it tells of
+    # run of this thread that the event is about
     run_id: Optional[str]
 
 
 class Event(TypedDict):
-    # the order and the cursor of the tenant-wide stream; rises, with gaps
+    # order and cursor in the stream of all threads; increases, with gaps
     id: int
     thread_id: str
-    # without gaps within the thread; the cursor of its stream
+    # order and cursor in the stream of the thread, without gaps
     seq: int
     run_id: Optional[str]
     kind: str
@@ -1997,34 +1997,34 @@ class EventsAppended(TypedDict):
 
 
 class EventPrune(TypedDict, total=False):
-    # events up to this one
+    # delete events up to this one
     through_seq: int
-    # events before this time
+    # delete events before this time
     older_than: str
-    # events before the first one of a run that still goes on
+    # true: delete events before the first event of an unfinished run
     finished: bool
 
 
 class EventsPruned(TypedDict):
-    # how many events went
+    # number of deleted events
     pruned: int
 
 
 class _ParticipantJoinRequired(TypedDict):
-    # user:NAME or agent:UUID; one participant each
+    # user:NAME or agent:UUID; unique within the thread
     principal: str
 
 
 class ParticipantJoin(_ParticipantJoinRequired, total=False):
-    # user, and assistant for an agent, unless told
+    # default: assistant for an agent, otherwise user
     role: Literal["user", "assistant"]
-    # that of the principal unless told
+    # default: the name of the principal
     name: str
-    # where a picture of it is
+    # URI of an image
     image: Optional[str]
-    # what it is doing, in its own words
+    # current activity, as free text
     status: Optional[str]
-    # read_write unless told
+    # default: read_write
     permission: Literal["read", "read_write"]
     metadata: Dict[str, Any]
 
@@ -2032,115 +2032,116 @@ class ParticipantJoin(_ParticipantJoinRequired, total=False):
 class _ParticipantRequired(TypedDict):
     id: str
     thread_id: str
-    # user:NAME or agent:UUID; one participant each
+    # user:NAME or agent:UUID; unique within the thread
     principal: str
-    # user, and assistant for an agent, unless told
+    # default: assistant for an agent, otherwise user
     role: Literal["user", "assistant"]
-    # that of the principal unless told
+    # default: the name of the principal
     name: str
-    # where a picture of it is
+    # URI of an image
     image: Optional[str]
-    # what it is doing, in its own words
+    # current activity, as free text
     status: Optional[str]
-    # read_write unless told
+    # default: read_write
     permission: Literal["read", "read_write"]
     metadata: Dict[str, Any]
-    # who has left is not, and has no access
+    # false if the participant has left and has no access
     active: bool
-    # somebody else took access away: no share gives it back, only somebody by name
+    # true if another principal removed the access: shares cannot restore it, only an explicit
+    # change of the participant
     barred: bool
-    # from one heartbeat until the time that it gave is over
+    # true until the ttl_s of the last heartbeat has elapsed
     online: bool
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class Participant(_ParticipantRequired, total=False):
-    # after a change that barred it: how many of the shares that it had made
+    # number of shares of the participant that were revoked by a change that barred it
     shares_revoked: int
 
 
 class ParticipantPatch(TypedDict, total=False):
-    # user, and assistant for an agent, unless told
+    # default: assistant for an agent, otherwise user
     role: Literal["user", "assistant"]
-    # that of the principal unless told
+    # default: the name of the principal
     name: str
-    # where a picture of it is
+    # URI of an image
     image: Optional[str]
-    # what it is doing, in its own words
+    # current activity, as free text
     status: Optional[str]
-    # read_write unless told
+    # default: read_write
     permission: Literal["read", "read_write"]
     metadata: Dict[str, Any]
-    # who has left is not, and has no access
+    # false if the participant has left and has no access
     active: bool
 
 
 class ParticipantHeartbeat(TypedDict, total=False):
-    # seconds that it counts as online, 60 unless told; 0: it is not any more
+    # seconds for which the participant is online; default: 60; 0: offline at once
     ttl_s: int
-    # what it is doing, in its own words
+    # current activity, as free text
     status: str
 
 
 class MessageCreate(TypedDict, total=False):
-    # must be given, and may be empty; of a command: /name argument key=value
+    # required, may be empty; format of a command: /name argument key=value
     content: str
     content_type: str
-    # chat unless told
+    # default: chat
     type: Literal["chat", "command", "command-response", "log", "note", "notice"]
-    # at most 100 KiB besides debug, which may have a mebibyte
+    # at most 100 KiB without debug; debug: at most 1 MiB
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
-    # a participant; a key that acts for a principal sends as that one
+    # participant; a key with a principal must send as this principal
     sender_id: Optional[str]
-    # the run of this thread that it belongs to
+    # run of this thread to which the message belongs
     run_id: Optional[str]
-    # a message of this thread; of a command-response: the command
+    # message of this thread; for a command-response: the command
     responds_to: Optional[str]
-    # of a command: the participant that is to carry it out
+    # commands only: participant that executes the command
     addressed_to: Optional[str]
-    # many messages instead of one; all are created or none
+    # list of messages instead of one message; either all messages are created or none
     messages: List[MessageInput]
 
 
 class MessageInput(TypedDict, total=False):
-    # must be given, and may be empty; of a command: /name argument key=value
+    # required, may be empty; format of a command: /name argument key=value
     content: str
     content_type: str
-    # chat unless told
+    # default: chat
     type: Literal["chat", "command", "command-response", "log", "note", "notice"]
-    # at most 100 KiB besides debug, which may have a mebibyte
+    # at most 100 KiB without debug; debug: at most 1 MiB
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
-    # a participant; a key that acts for a principal sends as that one
+    # participant; a key with a principal must send as this principal
     sender_id: Optional[str]
-    # the run of this thread that it belongs to
+    # run of this thread to which the message belongs
     run_id: Optional[str]
-    # a message of this thread; of a command-response: the command
+    # message of this thread; for a command-response: the command
     responds_to: Optional[str]
-    # of a command: the participant that is to carry it out
+    # commands only: participant that executes the command
     addressed_to: Optional[str]
 
 
 class _MessageRequired(TypedDict):
     content: str
-    # what the content is; text/plain unless told
+    # media type of the content; default: text/plain
     content_type: str
-    # your own, and attribution, href, footer_items, tool_calls, tool_result; debug is kept apart,
-    # and in an answer only when asked for
+    # any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
+    # stored separately and returned only with include=debug
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
     id: str
     thread_id: str
-    # the order of the thread; that of its message.created event
+    # order in the thread: the seq of the message.created event
     seq: int
-    # a participant; null: the service that holds the key
+    # participant; null: the service that holds the key
     sender_id: Optional[str]
     # user, assistant or service
     sender_role: str
@@ -2149,20 +2150,20 @@ class _MessageRequired(TypedDict):
     responds_to: Optional[str]
     addressed_to: Optional[str]
     has_debug: bool
-    # of a tombstone, which has no content
+    # time of the deletion; a deleted message has no content
     deleted_at: Optional[str]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
 class Message(_MessageRequired, total=False):
-    # of a command: its name, arguments and options
+    # commands only: name, arguments and options
     command: Dict[str, Any]
-    # ids of the first 100 messages that answer it; not in lists
+    # ids of the first 100 responses; omitted in lists
     responses: List[str]
-    # of a search: what stands around the first word that was found
+    # searches only: text around the first match
     snippet: str
 
 
@@ -2175,10 +2176,10 @@ class MessagesCreated(TypedDict):
 
 class MessageBody(TypedDict, total=False):
     content: str
-    # what the content is; text/plain unless told
+    # media type of the content; default: text/plain
     content_type: str
-    # your own, and attribution, href, footer_items, tool_calls, tool_result; debug is kept apart,
-    # and in an answer only when asked for
+    # any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
+    # stored separately and returned only with include=debug
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
@@ -2195,29 +2196,29 @@ class MessageVersion(TypedDict):
     content_type: str
     metadata: Dict[str, Any]
     filenames: List[str]
-    # when this version was written
+    # creation time of this version
     created_at: str
 
 
 class _StorePutRequired(TypedDict):
-    # labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
+    # labels of 1 to 128 bytes without ".": ["users","42"]
     namespace: List[str]
     key: str
-    # a JSON object of up to 1 MiB
+    # JSON object of at most 1 MiB
     value: Dict[str, Any]
 
 
 class StorePut(_StorePutRequired, total=False):
-    # up to 16, by which it is found; without them it has none
+    # at most 16 vectors for searches; default: none
     vectors: Optional[List[StoreVector]]
-    # how many seconds it is there; for good unless told
+    # lifetime of the item in seconds; default: unlimited
     ttl_s: Optional[int]
 
 
 class StoreVector(TypedDict):
-    # what of the value it was made from, a name of your own
+    # name of the part of the value that the vector represents; chosen by the client
     path: str
-    # 1 to 4096 numbers, kept with 32 bits each
+    # 1 to 4096 numbers, stored as 32-bit floats
     values: List[float]
 
 
@@ -2225,34 +2226,35 @@ class StoreItem(TypedDict):
     namespace: List[str]
     key: str
     value: Dict[str, Any]
-    # the ETag's number; 1, 2, 3 for as long as the item is there
+    # number in the ETag, from 1; restarts if the item is deleted
     version: int
     created_at: str
     updated_at: str
-    # from then on it is gone
+    # time at which the item expires
     expires_at: Optional[str]
 
 
 class StoreSearch(TypedDict, total=False):
-    # the first labels of their namespaces; everything unless told
+    # first labels of the namespaces to search; default: all namespaces
     namespace_prefix: Optional[List[str]]
-    # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+    # for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with
+    # an operand
     filter: Optional[Dict[str, Any]]
-    # numbers: items whose vectors are most like it, by cosine
+    # numbers: rank items by the cosine similarity of their vectors
     vector: Optional[List[float]]
-    # words: items that have some of them, the best first
+    # words: return items that contain any of them, best match first
     query: Optional[str]
-    # 10 unless told
+    # default: 10
     limit: Optional[int]
-    # how many to leave out at first; a cursor goes further
+    # number of results to skip; use cursor for later pages
     offset: Optional[int]
-    # next_cursor of the page before
+    # next_cursor of the previous page
     cursor: Optional[str]
 
 
 class StoreFound(TypedDict):
     data: List[StoreFoundItem]
-    # there is more to look at: go on with next_cursor
+    # true if more results exist: continue with next_cursor
     has_more: bool
     next_cursor: Optional[str]
 
@@ -2261,41 +2263,41 @@ class StoreFoundItem(TypedDict):
     namespace: List[str]
     key: str
     value: Dict[str, Any]
-    # the ETag's number; 1, 2, 3 for as long as the item is there
+    # number in the ETag, from 1; restarts if the item is deleted
     version: int
     created_at: str
     updated_at: str
-    # from then on it is gone
+    # time at which the item expires
     expires_at: Optional[str]
-    # how well it fits, 1 at most; null when nothing ranks
+    # relevance, at most 1; null if the search does not rank
     score: Optional[float]
 
 
 class StoreNamespaces(TypedDict, total=False):
-    # their first labels; "*" is any label
+    # first labels of the namespaces; "*" matches any label
     prefix: Optional[List[str]]
-    # their last labels; "*" is any label
+    # last labels of the namespaces; "*" matches any label
     suffix: Optional[List[str]]
-    # longer ones are cut to so many labels, and told once
+    # truncate namespaces to this number of labels, without duplicates
     max_depth: Optional[int]
-    # 100 unless told
+    # default: 100
     limit: Optional[int]
-    # how many to leave out at first; a cursor goes further
+    # number of results to skip; use cursor for later pages
     offset: Optional[int]
-    # next_cursor of the page before
+    # next_cursor of the previous page
     cursor: Optional[str]
 
 
 class StoreFoundNamespaces(TypedDict):
     # namespaces, each a list of labels
     data: List[Any]
-    # there is more to look at: go on with next_cursor
+    # true if more results exist: continue with next_cursor
     has_more: bool
     next_cursor: Optional[str]
 
 
 class StoreBatch(TypedDict):
-    # carried out in this order; each takes the members of its own route
+    # executed in this order; each has the members of the corresponding route
     operations: List[StoreOperation]
 
 
@@ -2304,80 +2306,80 @@ class _StoreOperationRequired(TypedDict):
 
 
 class StoreOperation(_StoreOperationRequired, total=False):
-    # labels of 1 to 128 bytes, none with a "." in it: ["users","42"]
+    # labels of 1 to 128 bytes without ".": ["users","42"]
     namespace: List[str]
     key: str
-    # a JSON object of up to 1 MiB
+    # JSON object of at most 1 MiB
     value: Dict[str, Any]
-    # up to 16, by which it is found; without them it has none
+    # at most 16 vectors for searches; default: none
     vectors: Optional[List[StoreVector]]
-    # how many seconds it is there; for good unless told
+    # lifetime of the item in seconds; default: unlimited
     ttl_s: Optional[int]
-    # the first labels of their namespaces; everything unless told
+    # first labels of the namespaces to search; default: all namespaces
     namespace_prefix: Optional[List[str]]
-    # by member of the value: what it must be equal to, or $eq $ne $gt $gte $lt $lte $in $nin of it
+    # for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with
+    # an operand
     filter: Optional[Dict[str, Any]]
-    # numbers: items whose vectors are most like it, by cosine
+    # numbers: rank items by the cosine similarity of their vectors
     vector: Optional[List[float]]
-    # words: items that have some of them, the best first
+    # words: return items that contain any of them, best match first
     query: Optional[str]
-    # their first labels; "*" is any label
+    # first labels of the namespaces; "*" matches any label
     prefix: Optional[List[str]]
-    # their last labels; "*" is any label
+    # last labels of the namespaces; "*" matches any label
     suffix: Optional[List[str]]
-    # longer ones are cut to so many labels, and told once
+    # truncate namespaces to this number of labels, without duplicates
     max_depth: Optional[int]
-    # of a search 10 unless told and 200 at most
+    # default of a search: 10, at most 200
     limit: Optional[int]
-    # how many to leave out at first; a cursor goes further
+    # number of results to skip; use cursor for later pages
     offset: Optional[int]
-    # next_cursor of the page before
+    # next_cursor of the previous page
     cursor: Optional[str]
 
 
 class StoreBatchAnswer(TypedDict):
-    # of a get the item or null, of a put the item, of a delete null, of a search and of namespaces
-    # a page
+    # get: the item or null; put: the item; delete: null; search and namespaces: a page
     results: List[Any]
 
 
 class CheckpointPut(TypedDict, total=False):
-    # any UUID; a new one of version 7 unless given
+    # any UUID; default: a new UUID of version 7
     id: str
-    # "", the outermost graph, unless given
+    # default: "", the outermost graph
     namespace: str
-    # the latest of the namespace unless given; null: none
+    # default: the latest checkpoint of the namespace; null: no parent
     parent_id: Optional[str]
-    # refuse with 409 when the latest is another one; null: when there is any
+    # reject with 409 if the latest checkpoint has another id; null: if any checkpoint exists
     expected_latest: Optional[str]
     run_id: Optional[str]
-    # whole; or else changes
+    # all values; alternative to changes
     channel_values: Dict[str, Any]
-    # what differs from the values of the parent
+    # differences from the values of the parent
     changes: CheckpointChanges
     # a number or a string for each channel
     channel_versions: Dict[str, Any]
-    # for each node, the versions that it has seen
+    # versions that each node has seen
     versions_seen: Dict[str, Any]
-    # [{channel, value}]: tool calls and messages that are queued
+    # [{channel, value}]: queued tool calls and messages
     pending_sends: List[Dict[str, Any]]
-    # its scalar members can be filtered by
+    # scalar members can be used as filters
     metadata: Dict[str, Any]
-    # where in the graph, for lists
+    # node of the graph, shown in lists
     node: Optional[str]
-    # write over a checkpoint of this id, instead of 409
+    # overwrite an existing checkpoint with this id instead of returning 409
     replace: bool
 
 
 class CheckpointChanges(TypedDict, total=False):
-    # channels and their new values
+    # new values by channel
     set: Dict[str, Any]
-    # channels that are lists, and what is added to each
+    # elements to append, by channel; the channels must be lists
     append: Dict[str, Any]
-    # channels that go
+    # channels to remove
     remove: List[str]
-    # of the parent's channels: all, unless given, or those that have kept the version which
-    # channel_versions names
+    # channels to take from the parent: all (default), or those whose version is unchanged in
+    # channel_versions
     inherit: Literal["all", "versions"]
 
 
@@ -2389,11 +2391,11 @@ class _CheckpointRequired(TypedDict):
     namespace: str
     parent_id: Optional[str]
     run_id: Optional[str]
-    # rises with what is put into the thread
+    # increases with every checkpoint of the thread
     sequence_num: int
     node: Optional[str]
     metadata: Dict[str, Any]
-    # of the values, as JSON
+    # size of the values as JSON
     size_bytes: int
     created_at: str
 
@@ -2402,9 +2404,9 @@ class Checkpoint(_CheckpointRequired, total=False):
     channel_versions: Dict[str, Any]
     versions_seen: Dict[str, Any]
     pending_sends: List[Dict[str, Any]]
-    # with include=writes: what tasks have written towards the next checkpoint
+    # with include=writes: writes of tasks for the next checkpoint
     pending_writes: List[PendingWrite]
-    # with include=values, and of one checkpoint: the values of its channels
+    # values of the channels; in lists only with include=values
     channel_values: Dict[str, Any]
 
 
@@ -2423,7 +2425,7 @@ class _CheckpointWritesPutRequired(TypedDict):
 
 class CheckpointWritesPut(_CheckpointWritesPutRequired, total=False):
     task_path: str
-    # the checkpoint may be yet to come
+    # accept writes for a checkpoint that does not exist yet
     ahead: bool
 
 
@@ -2433,13 +2435,13 @@ class _CheckpointWriteRequired(TypedDict):
 
 
 class CheckpointWrite(_CheckpointWriteRequired, total=False):
-    # its place in the list unless given; a negative one is written over
+    # default: position in the list; a write with a negative index can be overwritten
     index: int
 
 
 class CheckpointWritten(TypedDict):
     written: int
-    # that were there already: the first to write one wins
+    # number of writes that existed already: the first write of an index is kept
     kept: int
 
 
@@ -2451,41 +2453,41 @@ class CheckpointWrites(TypedDict):
 
 
 class _CheckpointDeltasBodyRequired(TypedDict):
-    # their names
+    # names of the channels
     channels: List[str]
 
 
 class CheckpointDeltasBody(_CheckpointDeltasBodyRequired, total=False):
-    # unless given, the outermost one that has the checkpoint
+    # default: the outermost namespace that has the checkpoint
     namespace: str
 
 
 class CheckpointDeltas(TypedDict):
     checkpoint_id: str
     namespace: str
-    # of each {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest first;
-    # without a seed where no ancestor has a value
+    # for each channel {writes: [{checkpoint_id, task_id, index, channel, value}], seed}, oldest
+    # first; seed is absent if no ancestor has a value
     channels: Dict[str, Any]
     # ancestors
     looked_at: int
-    # for channels without a seed ask this one too: its writes are older
+    # for channels without a seed, request this checkpoint too: its writes are older
     next_checkpoint_id: Optional[str]
 
 
 class CheckpointsPruned(TypedDict):
     pruned: int
-    # there are others to go: ask again
+    # more checkpoints remain to delete: repeat the request
     more: bool
 
 
 class CheckpointPrune(TypedDict, total=False):
-    # how many stay in each namespace; 1 unless given
+    # number of checkpoints to keep in each namespace; default: 1
     keep_latest: int
-    # only what was put before this time
+    # only checkpoints that were put before this time
     older_than: str
-    # the same as an age in seconds
+    # alternative to older_than: an age in seconds
     older_than_s: int
-    # only this one
+    # only this namespace
     namespace: str
 
 
@@ -2495,16 +2497,16 @@ class CheckpointCopy(TypedDict):
 
 class CheckpointsCopied(TypedDict):
     copied: int
-    # there are others to copy: ask again
+    # more checkpoints remain to copy: repeat the request
     more: bool
 
 
 class CheckpointDiff(TypedDict):
     from_id: str
     to_id: str
-    # [{channel, change, from_version, to_version}]; added, removed or changed
+    # [{channel, change, from_version, to_version}]; change is added, removed or changed
     channels: List[Dict[str, Any]]
-    # a JSON Patch (RFC 6902) that makes the values of one those of the other
+    # JSON Patch (RFC 6902) that turns the values of one checkpoint into those of the other
     patch: List[Dict[str, Any]]
 
 
@@ -2514,16 +2516,16 @@ class Recovery(TypedDict):
     run_id: Optional[str]
     sequence_num: int
     node: Optional[str]
-    # the values of the channels, as they were put
+    # values of the channels, as they were put
     recovered_state: Dict[str, Any]
     channel_versions: Dict[str, Any]
     versions_seen: Dict[str, Any]
-    # what was queued, and may have to be carried out again
+    # queued sends, which may have to be repeated
     pending_sends: List[Dict[str, Any]]
-    # what tasks had done, and need not do again
+    # completed writes of tasks, which need not be repeated
     pending_writes: List[PendingWrite]
     metadata: Dict[str, Any]
-    # [{checkpoint_id, reason}]: newer ones whose content is damaged
+    # [{checkpoint_id, reason}]: newer checkpoints whose content is damaged
     skipped: List[Dict[str, Any]]
     # [{channel, detail}]: values without a version, and versions without a value
     warnings: List[Dict[str, Any]]
@@ -2537,11 +2539,11 @@ class _RunCheckpointRequired(TypedDict):
     namespace: str
     parent_id: Optional[str]
     run_id: Optional[str]
-    # rises with what is put into the thread
+    # increases with every checkpoint of the thread
     sequence_num: int
     node: Optional[str]
     metadata: Dict[str, Any]
-    # of the values, as JSON
+    # size of the values as JSON
     size_bytes: int
     created_at: str
 
@@ -2550,9 +2552,9 @@ class RunCheckpoint(_RunCheckpointRequired, total=False):
     channel_versions: Dict[str, Any]
     versions_seen: Dict[str, Any]
     pending_sends: List[Dict[str, Any]]
-    # with include=writes: what tasks have written towards the next checkpoint
+    # with include=writes: writes of tasks for the next checkpoint
     pending_writes: List[PendingWrite]
-    # with include=values, and of one checkpoint: the values of its channels
+    # values of the channels; in lists only with include=values
     state: Dict[str, Any]
 
 
@@ -2561,13 +2563,13 @@ class _ReplayRequired(TypedDict):
 
 
 class Replay(_ReplayRequired, total=False):
-    # unless given, the outermost one that has it
+    # default: the outermost namespace that has the checkpoint
     namespace: str
-    # channels and the values that they begin with instead
+    # channels with the initial values that replace those of the checkpoint
     modified_state: Optional[Dict[str, Any]]
-    # instead of the thread's run_policy
+    # overrides the run_policy of the thread
     policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
-    # queue (a worker claims it; the default) or direct (the caller works on it)
+    # queue (default: a worker claims the run) or direct (the caller executes the run)
     dispatch: Literal["queue", "direct"]
 
 
@@ -2576,71 +2578,71 @@ class Replayed(TypedDict):
     thread_id: str
     status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
         "cancelled"]
-    # the first of the new run, upon the one that it goes on from
+    # first checkpoint of the new run; its parent is the replayed checkpoint
     checkpoint_id: str
 
 
 class _ShareCreateRequired(TypedDict):
-    # participate: in this thread; copy: in a thread of one's own, made from it
+    # participate: join this thread; copy: receive a copy of the thread
     kind: Literal["participate", "copy"]
 
 
 class ShareCreate(_ShareCreateRequired, total=False):
-    # read unless told; of a copy read_write
+    # default: read; always read_write for copy
     permission: Literal["read", "read_write"]
-    # for people to read
+    # description for people
     label: Optional[str]
-    # how often it can be redeemed; any number of times when absent
+    # maximum number of redemptions; default: unlimited
     max_redemptions: Optional[int]
-    # from then on it cannot be redeemed; access that it gave stays
+    # end of redemption; access that was given before is kept
     expires_at: Optional[str]
 
 
 class ShareCreated(TypedDict):
     id: str
     thread_id: str
-    # participate: in this thread; copy: in a thread of one's own, made from it
+    # participate: join this thread; copy: receive a copy of the thread
     kind: Literal["participate", "copy"]
-    # read unless told; of a copy read_write
+    # default: read; always read_write for copy
     permission: Literal["read", "read_write"]
-    # for people to read
+    # description for people
     label: Optional[str]
-    # how often it can be redeemed; any number of times when absent
+    # maximum number of redemptions; default: unlimited
     max_redemptions: Optional[int]
-    # from then on it cannot be redeemed; access that it gave stays
+    # end of redemption; access that was given before is kept
     expires_at: Optional[str]
     redemptions: int
     revoked_at: Optional[str]
-    # the principal; null: a key of the whole tenant
+    # principal of the request; null: a key of the whole tenant
     created_by: Optional[str]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
-    # shown once; null in a replayed answer
+    # returned only once; null in a replayed answer
     token: Optional[str]
 
 
 class Share(TypedDict):
     id: str
     thread_id: str
-    # participate: in this thread; copy: in a thread of one's own, made from it
+    # participate: join this thread; copy: receive a copy of the thread
     kind: Literal["participate", "copy"]
-    # read unless told; of a copy read_write
+    # default: read; always read_write for copy
     permission: Literal["read", "read_write"]
-    # for people to read
+    # description for people
     label: Optional[str]
-    # how often it can be redeemed; any number of times when absent
+    # maximum number of redemptions; default: unlimited
     max_redemptions: Optional[int]
-    # from then on it cannot be redeemed; access that it gave stays
+    # end of redemption; access that was given before is kept
     expires_at: Optional[str]
     redemptions: int
     revoked_at: Optional[str]
-    # the principal; null: a key of the whole tenant
+    # principal of the request; null: a key of the whole tenant
     created_by: Optional[str]
     created_at: str
     updated_at: str
-    # the ETag's number
+    # number in the ETag
     version: int
 
 
@@ -2649,10 +2651,10 @@ class Redemption(TypedDict):
     share_id: str
     principal: str
     participant_id: Optional[str]
-    # that it had before, and has again when the share is revoked; null: none
+    # permission before the redemption, restored when the share is revoked; null: none
     previous_permission: Optional[str]
     copied_thread_id: Optional[str]
-    # whether revoking the share takes something back
+    # true if revoking the share removes access
     active: bool
     created_at: str
 
@@ -2662,18 +2664,18 @@ class _ShareRedeemRequired(TypedDict):
 
 
 class ShareRedeem(_ShareRedeemRequired, total=False):
-    # of a new participant; that of the principal unless told
+    # name of the new participant; default: the name of the principal
     name: str
 
 
 class ShareRedeemed(TypedDict):
     share_id: str
     kind: Literal["participate", "copy"]
-    # that one takes part in now; of a copy the new one
+    # thread that was joined; for a copy: the new thread
     thread_id: str
     participant_id: str
     permission: Literal["read", "read_write"]
-    # false: one had all of it before, and it was not counted
+    # false if the principal had this access already; the redemption is not counted
     changed: bool
 
 
@@ -2681,24 +2683,24 @@ class File(TypedDict):
     id: str
     thread_id: str
     name: str
-    # the current one; the number of the ETag of its bytes
+    # current version; number in the ETag of the bytes
     version: int
     size_bytes: int
-    # of the bytes, in hexadecimal
+    # SHA-256 of the bytes, in hexadecimal
     sha256: str
     content_type: str
-    # the principal whose key brought this version; null for a key without one
+    # principal that wrote this version; null for a key without a principal
     created_by: Optional[str]
-    # an object of your own
+    # any JSON object
     metadata: Dict[str, Any]
     created_at: str
     updated_at: str
-    # counts every change; the number of the ETag of this document
+    # increases with every change; number in the ETag of this document
     revision: int
 
 
 class FilePatch(TypedDict, total=False):
-    # an object of your own
+    # any JSON object
     metadata: Dict[str, Any]
 
 
@@ -2709,11 +2711,11 @@ class FileVersion(TypedDict):
     content_type: str
     created_by: Optional[str]
     created_at: str
-    # the thread that it was copied from
+    # thread from which the version was copied
     source_thread_id: Optional[str]
     source_name: Optional[str]
     source_version: Optional[int]
-    # the version that it brought back
+    # version that was restored
     restored_from: Optional[int]
 
 
@@ -2735,66 +2737,66 @@ class FileDiffHunk(TypedDict):
     from_lines: int
     to_start: int
     to_lines: int
-    # each behind a blank, - or +; \ tells that the text ends without a newline
+    # each with the prefix blank, - or +; \ marks a text that ends without a newline
     lines: List[str]
 
 
 class FileRestore(TypedDict):
-    # the one to bring back
+    # version to restore
     version: int
 
 
 class _FileCopyRequired(TypedDict):
-    # where it goes
+    # target thread
     thread_id: str
 
 
 class FileCopy(_FileCopyRequired, total=False):
-    # what it is called there; as here unless told
+    # name in the target thread; default: the same name
     name: Optional[str]
-    # which one; the current one unless told
+    # version to copy; default: the current version
     version: Optional[int]
-    # the versions before it too
+    # copy the previous versions too
     history: bool
-    # when there is a file of that name: refuse, unless told to add_version
+    # if the target has a file of that name: refuse (default) or add_version
     if_exists: Literal["refuse", "add_version"]
 
 
 class _UploadCreateRequired(TypedDict):
-    # of the file that it becomes a version of
+    # name of the file
     name: str
-    # of the whole
+    # size of the complete file
     size_bytes: int
 
 
 class UploadCreate(_UploadCreateRequired, total=False):
-    # guessed by the name unless told
+    # default: derived from the name
     content_type: Optional[str]
-    # what the file's version must be when it is completed; 0: no file is there
+    # required version of the file when the upload is completed; 0: the file must not exist
     expected_version: Optional[int]
-    # of the whole, in hexadecimal: what came is compared with it
+    # SHA-256 of the complete file in hexadecimal, compared with the received bytes
     sha256: Optional[str]
 
 
 class Upload(TypedDict):
     id: str
-    # of the file that it becomes a version of
+    # name of the file
     name: str
-    # of the whole
+    # size of the complete file
     size_bytes: int
-    # guessed by the name unless told
+    # default: derived from the name
     content_type: Optional[str]
-    # what the file's version must be when it is completed; 0: no file is there
+    # required version of the file when the upload is completed; 0: the file must not exist
     expected_version: Optional[int]
-    # of the whole, in hexadecimal: what came is compared with it
+    # SHA-256 of the complete file in hexadecimal, compared with the received bytes
     sha256: Optional[str]
     thread_id: str
-    # how much has come: where to go on
+    # number of received bytes: offset of the next part
     offset_bytes: int
     created_by: Optional[str]
     created_at: str
     updated_at: str
-    # when it goes, unless more comes before
+    # time at which an idle upload is deleted; postponed by every part
     expires_at: str
 
 
@@ -2803,20 +2805,20 @@ class _WorkflowStartRequired(TypedDict):
 
 
 class WorkflowStart(_WorkflowStartRequired, total=False):
-    # the conversation to go on with; absent starts a new one
+    # conversation to continue; default: a new conversation
     workflow_id: Optional[str]
     ask_clarifications: bool
-    # replaces the conversation's preferences
+    # replaces the preferences of the conversation
     preferences: Optional[Dict[str, Any]]
 
 
 class Workflow(TypedDict):
     workflow_id: str
-    # of the conversation
+    # status of the conversation
     status: str
     run_id: Optional[str]
     run_status: Optional[str]
-    # as of before this call: a stream after it shows all that the call did
+    # cursor before this call: a stream from here shows all effects of the call
     cursor: int
 
 
@@ -2837,5 +2839,5 @@ class _ProblemRequired(TypedDict):
 
 class Problem(_ProblemRequired, total=False):
     errors: List[Dict[str, Any]]
-    # how many more faults there are
+    # number of further faults
     errors_untold: int
