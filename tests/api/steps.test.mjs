@@ -462,7 +462,8 @@ test('steps of runs', async (t) => {
       assert.deepEqual(sum.types.map((s) => [s.action_type, s.count, s.errors, s.duration_ms]),
         [['run_completed', 1, 0, 0], ['tool_execution', 2, 1, 120_000]]);
     }
-    expectFault(await open.get('/v1/steps/summary'), 422, 'invalid_input', 'run_id', /exactly one of/);
+    expectFault(await open.get('/v1/steps/summary'), 422, 'invalid_input', 'run_id',
+      /exactly one of/);
     expectProblem(await open.get(`/v1/steps/summary?run_id=${uuid()}`), 404, 'not_found');
   });
 

@@ -46,7 +46,7 @@ test('a thread is found by the key that its user gave it', async (t) => {
     const second = await alice.post('/v1/threads', { key: 'thread-1' });
     const taken = expectProblem(second, 409, 'conflict');
     assert.equal(taken.thread_id, id);
-    assert.match(taken.detail, new RegExp(`${id} has the key "thread-1"`));
+    assert.match(taken.detail, new RegExp(`${id} already has the key "thread-1"`));
     const other = expectStatus(await alice.post('/v1/threads', {}), 201);
     const patch = await alice.patch(`/v1/threads/${other.id}`, { key: 'thread-1', title: 'no' });
     assert.equal(expectProblem(patch, 409, 'conflict').thread_id, id);
