@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Who asks for what, when, in which transaction: the first argument of every model function. The
- * tenant comes from the key alone. One context serves one job and lives on its stack; strings that
- * the model returns are in its arena.
+ * The context of a job: caller, transaction, time and conditions of the request. It is the first
+ * argument of every model function. The key alone determines the tenant. A context belongs to one
+ * job and is on its stack; strings that the model returns are in the context's arena.
  */
 #ifndef MODEL_CONTEXT_H
 #define MODEL_CONTEXT_H
@@ -12,7 +12,7 @@
 #include "model/page.h"
 #include "store/store.h"
 
-/* What a key may do. `admin` holds every scope of its tenant, `operator` also the tenants. */
+/* The permissions of a key. `admin` has every scope in its tenant, `operator` in all tenants. */
 #define SCOPE_TABLE(X)                                \
     X(SCOPE_THREADS_READ, "threads:read")             \
     X(SCOPE_THREADS_WRITE, "threads:write")           \
@@ -59,15 +59,15 @@ enum scope {
 #undef SCOPE_VALUE
 };
 
-extern const char *const scope_names[SCOPE_COUNT + 1]; /* by bit; ends in NULL */
+extern const char *const scope_names[SCOPE_COUNT + 1]; /* indexed by bit; ends in NULL */
 const char *scope_name(enum scope scope);
-/* Every scope that holding these gives. */
+/* Returns the scopes including those that `admin` and `operator` imply. */
 unsigned scopes_effective(unsigned scopes);
 
 enum actor_kind {
-    ACTOR_OPEN, /* no key exists yet; whoever reaches the loopback address */
+    ACTOR_OPEN, /* no key exists yet: any client on the loopback address */
     ACTOR_KEY,
-    ACTOR_SYSTEM, /* Cairn's own sweeps */
+    ACTOR_SYSTEM, /* a sweep */
 };
 
 struct context {
@@ -78,64 +78,65 @@ struct context {
     enum actor_kind actor;
     struct uuid key_id;
     unsigned scopes; /* effective */
-    /* "user:NAME" or "agent:UUID", for whom the key acts; STR_NONE: for its whole tenant. */
+    /* The principal that the key acts for, "user:NAME" or "agent:UUID"; STR_NONE: the tenant. */
     struct str principal;
     struct str request_id;
     int64_t now_us;
     int64_t lease_now_us;
-    /* The fencing token that came with the request. */
+    /* The fencing token of the request. */
     bool has_fence;
     int64_t fence;
-    /* The version that If-Match names. */
+    /* The version in If-Match. */
     bool has_match;
     int64_t match_version;
-    /* On routes that need a condition: If-Match: * and If-None-Match: *. */
+    /* If-Match: * and If-None-Match: *, on routes that require a condition. */
     bool match_any;
     bool match_none;
-    /* On a shared store, what this job has locked already; the nil id: no thread. */
+    /* The locks of this job on a shared store; the nil id: no thread. */
     struct uuid locked_thread;
     bool has_locked_tenant;
-    /* Content that the request brought and that a row has now (blobs.h); the nil id: none. */
+    /* Uploaded content that a row now refers to (blobs.h); the nil id: none. */
     struct uuid adopted_blob;
-    /* Of event ids, once it was read; see events.h. */
+    /* The horizon of event ids, once read; see events.h. */
     int64_t horizon;
     int64_t last_event_id;
     int64_t server_began_us;
 };
 
-/* The tenant that exists from the start; its operators manage the others. */
+/* The tenant that always exists; its operators manage the others. */
 extern const struct uuid DEFAULT_TENANT_ID;
 
-/* `tx` is NULL where there is nothing to read or write. */
+/* `tx` is NULL if the job neither reads nor writes. */
 void context_init(struct context *c, struct arena *arena, struct problem *problem, struct tx *tx);
-/* Acts for this tenant from here on; the store shows the rows of no other. */
+/* Selects the tenant: until the next call the store shows only its rows. */
 void context_enter(struct context *c, struct uuid tenant_id);
-/* Cairn's own work, which looks across tenants: until the next context_enter every row is seen. */
+/* For system jobs that read across tenants: shows all rows until the next context_enter. */
 void context_enter_system(struct context *c);
 
 /*
- * What a WRITE job reads in order to change it, it locks first, so that nobody changes it between:
- * a thread with all that is in it by the row of the thread, a tenant's keys, audit log and name by
- * the tenant's row. In this order, thread before tenant, or two jobs wait for each other. Nothing
- * happens where there is one writer, in READ jobs, and the second time.
+ * A WRITE job locks the objects that it changes before it reads them. The row of a thread is the
+ * lock of the thread and all its objects, the row of a tenant that of its keys, audit log and name.
+ * Threads are locked before tenants, or two jobs could wait for each other. The functions do
+ * nothing on a store with one writer, in READ jobs, and if the job already has the lock.
  */
 MUST_CHECK enum error context_lock_thread(struct context *c, struct uuid thread_id);
-/* Both, in the order of their ids: whoever does the same the other way round waits, and does not
- * hold what this one waits for. */
+/* Locks both threads in the order of their ids, so that jobs which lock the same two threads cannot
+ * wait for each other. */
 MUST_CHECK enum error context_lock_threads(struct context *c, struct uuid a, struct uuid b);
-/* The thread of this run, unless the job has locked one: a job changes the runs of one thread. */
+/* Locks the thread of this run, unless the job has already locked a thread: a job changes runs of
+ * only one thread. */
 MUST_CHECK enum error context_lock_run(struct context *c, struct uuid run_id);
 MUST_CHECK enum error context_lock_tenant(struct context *c);
 
-/* A query whose text goes into the context's arena and whose :tenant_id is the context's. */
+/* Begins a query with the arena and the tenant of the context. */
 void context_query(struct context *c, struct query *q, const struct sql_statement *statement);
 
-/* Reads and ends a query that answers one number; 0 when it has no row. */
+/* Reads the one number that the query returns, and ends it; 0 if there is no row. */
 MUST_CHECK enum error context_number(struct query *q, int64_t *out_number);
 
-/* The error of an id that does not exist, or belongs to somebody else: the two look the same. */
+/* Returns ERR_NOT_FOUND, for an id that does not exist and for one of another tenant alike. */
 enum error context_not_found(struct context *c, const char *what, struct uuid id);
-/* ERR_STALE when the request names another version than this one. */
+/* Returns ERR_STALE if the If-Match of the request has another version. */
 MUST_CHECK enum error context_check_match(struct context *c, int64_t version);
 
 #endif

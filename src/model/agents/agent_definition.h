@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What an agent is told to be: the parts of its definition, each of which is kept as JSON. A client
- * gives them in part and in short forms; here they are checked, and what was left out is filled in,
- * so that whoever reads a version finds every member. The tables are the API's too.
+ * The definition of an agent: parts that are each stored as JSON. Clients may omit parts and use
+ * short forms. This module checks a definition and completes it, so that a stored version has every
+ * member. The API uses the same field tables.
  */
 #ifndef MODEL_AGENTS_AGENT_DEFINITION_H
 #define MODEL_AGENTS_AGENT_DEFINITION_H
@@ -11,7 +11,7 @@
 #include "model/context.h"
 
 enum {
-    AGENT_PART_MAX_BYTES = 256 * 1024, /* of each part, as it is kept */
+    AGENT_PART_MAX_BYTES = 256 * 1024, /* of each part, as it is stored */
     AGENT_ROLE_MAX_BYTES = 16 * 1024,
     AGENT_INSTRUCTIONS_MAX_BYTES = 128 * 1024,
     AGENT_EXAMPLES_MAX = 256,
@@ -21,9 +21,9 @@ enum {
     AGENT_MODEL_MAX_BYTES = 200,
     GRAPH_NODES_MAX = 500,
     GRAPH_EDGES_MAX = 2000,
-    GRAPH_TARGETS_MAX = 64, /* of one edge */
+    GRAPH_TARGETS_MAX = 64, /* of an edge */
     GRAPH_NAME_MAX_BYTES = 200,
-    AGENT_COUNT_MAX = 1000 * 1000 * 1000, /* of what is counted in tokens, turns and so on */
+    AGENT_COUNT_MAX = 1000 * 1000 * 1000, /* of numbers of tokens, turns and so on */
     AGENT_TIMEOUT_MAX_S = 7 * 24 * 3600,
 };
 
@@ -127,7 +127,7 @@ struct agent_guardrails {
 struct agent_llm {
     struct str default_model;
     struct str fallback_model;
-    struct str temperature; /* a number, as it was written */
+    struct str temperature; /* a number, as the client wrote it */
     bool has_max_tokens;
     int64_t max_tokens;
 };
@@ -150,16 +150,16 @@ struct agent_tool {
     bool has_is_enabled, is_enabled;
 };
 
-/* As a client gives it. */
+/* A definition as a client sends it. */
 struct agent_definition {
-    struct str system_prompt; /* compact JSON: an object, or text that is the instructions */
+    struct str system_prompt; /* compact JSON: an object, or the instructions as text */
     bool has_graph, has_memory, has_guardrails, has_llm, has_execution;
     struct agent_graph graph;
     struct agent_memory memory;
     struct agent_guardrails guardrails;
     struct agent_llm llm;
     struct agent_execution execution;
-    struct str tools; /* compact JSON: names, or bindings */
+    struct str tools; /* compact JSON: a list of names, or of bindings */
 };
 
 extern const struct schema schema_workflow_graph, schema_memory_config, schema_guardrail_config,
@@ -183,17 +183,17 @@ extern const struct schema schema_workflow_graph, schema_memory_config, schema_g
             "list of tool names or ids, or of {tool, config_overrides, is_enabled}")
 
 /*
- * Checks the parts that `parts` has the bits of and leaves each in `texts` as it is kept; the
- * others stay. A workflow graph that is not given is STR_NONE. ERR_INVALID with the faults.
+ * Checks and completes the parts with a bit in `parts` and stores each in `texts`; others are
+ * unchanged. An absent workflow graph is STR_NONE. ERR_INVALID with the faults.
  */
 MUST_CHECK enum error agent_definition_complete(struct context *c,
     const struct agent_definition *definition, unsigned parts, struct str texts[AGENT_PARTS]);
-/* The other way: from what is kept to what a client could have given. */
+/* Decodes the stored parts. */
 MUST_CHECK enum error agent_definition_read(struct context *c, const struct str texts[AGENT_PARTS],
     struct agent_definition *out_definition);
 
-/* Unique names, known ends of edges, conditions that parse, every node within reach of the entry
- * point. Faults begin with `pointer`. */
+/* Checks that names are unique, edges connect existing nodes, conditions parse and every node can
+ * be reached from the entry point. Faults begin with `pointer`. */
 MUST_CHECK enum error agent_graph_check(
     struct context *c, struct str pointer, const struct agent_graph *graph);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Versions of an agent's definition, in semantic versioning: each is greater than all before it.
- * One of them is the active one, which new runs get. A version may be changed until the first run
- * of it begins, and never after: what a run was made of stays as it was.
+ * Versions of an agent's definition, with semantic version numbers: each is greater than all
+ * earlier ones. New runs use the active version. A version may be changed until the first run uses
+ * it, and never afterwards.
  */
 #ifndef MODEL_AGENTS_AGENT_VERSIONS_H
 #define MODEL_AGENTS_AGENT_VERSIONS_H
@@ -12,19 +12,19 @@
 #include "model/agents/agents.h"
 
 enum {
-    AGENT_VERSIONS_MAX = 10 * 1000, /* of one agent */
-    AGENT_ACTIVATIONS_KEPT = 1000,  /* that can be rolled back */
+    AGENT_VERSIONS_MAX = 10 * 1000, /* of an agent */
+    AGENT_ACTIVATIONS_KEPT = 1000,  /* how many activations can be rolled back */
     AGENT_VERSION_NAME_MAX_BYTES = 128,
 };
 
 struct agent_version {
     struct uuid agent_id;
-    int64_t number; /* the order in which they were made, from 1 */
+    int64_t number; /* the order of creation, from 1 */
     struct str version;
     bool is_active;
-    struct str parts[AGENT_PARTS]; /* compact JSON; none in lists */
+    struct str parts[AGENT_PARTS]; /* compact JSON; STR_NONE in lists */
     struct str description;
-    struct str created_by; /* a principal; none: the whole tenant */
+    struct str created_by; /* a principal; STR_NONE: a key of the tenant */
     int64_t created_at;
     int64_t updated_at;
     bool has_used_at;
@@ -35,20 +35,20 @@ struct agent_version {
 /* --- For runs ------------------------------------------------------------------------------- */
 
 /*
- * The version that a new run is made of: the one named, or else the active one. From here on it
- * never changes. In the transaction of the run, after its thread's lock. ERR_NOT_FOUND: there is no
- * such agent; ERR_CONFLICT: it is not active; ERR_INVALID, at /agent_version: it has no such
- * version. An agent without a definition gives STR_NONE.
+ * Returns the version that a new run uses: the given one, or else the active one. It can no longer
+ * be changed. Called in the transaction that starts the run, with its thread locked. ERR_NOT_FOUND:
+ * there is no such agent; ERR_CONFLICT: the agent is not active; ERR_INVALID, at /agent_version:
+ * the agent has no such version. For an agent without a definition the version is STR_NONE.
  */
 MUST_CHECK enum error agent_use_version(
     struct context *c, struct uuid agent_id, struct str version, struct str *out_version);
 
 /* --- Reading -------------------------------------------------------------------------------- */
 
-/* By its semantic version, or "active", or "latest". */
+/* `name` is a semantic version, "active" or "latest". */
 MUST_CHECK enum error agent_version_get(
     struct context *c, struct uuid agent_id, struct str name, struct agent_version *out_version);
-/* Newest first, those before the number `before`; 0: all. */
+/* Lists the versions before the number `before` (0: all), newest first. */
 MUST_CHECK enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before,
     struct page *page, struct agent_version *out_versions);
 
@@ -61,7 +61,7 @@ struct agent_diff {
     struct str from;
     struct str to;
     struct nested_list fields; /* struct agent_diff_field */
-    struct str patch;          /* RFC 6902, from the one definition to the other */
+    struct str patch;          /* RFC 6902: changes the definition of `from` to that of `to` */
 };
 MUST_CHECK enum error agent_version_diff(struct context *c, struct uuid agent_id, struct str from,
     struct str to, struct agent_diff *out_diff);
@@ -69,30 +69,31 @@ MUST_CHECK enum error agent_version_diff(struct context *c, struct uuid agent_id
 /* --- Changes -------------------------------------------------------------------------------- */
 
 struct agent_version_draft {
-    struct str version; /* or else */
-    enum semver_bump bump;
+    struct str version;    /* either this, */
+    enum semver_bump bump; /* or the part of the newest version to increment */
     struct str description;
     bool has_activate, activate;
-    unsigned parts; /* bits of those that are given; the others are those of the newest version */
+    unsigned parts; /* bits of the given parts; the others are copied from the newest version */
     struct agent_definition definition;
 };
 MUST_CHECK enum error agent_version_create(struct context *c, struct uuid agent_id,
     const struct agent_version_draft *draft, struct agent_version *out_version);
-/* The parts of a first version, checked before anything is written. */
+/* Checks and completes the parts of a first version, before anything is written. */
 MUST_CHECK enum error agent_version_prepare(struct context *c, enum agent_kind kind,
     const struct agent_definition *definition, struct str out_parts[AGENT_PARTS]);
-/* Makes them version 1.0.0 of an agent that was just made, active. */
+/* Stores the parts as the active version 1.0.0 of a new agent. */
 MUST_CHECK enum error agent_version_begin(
     struct context *c, struct uuid agent_id, const struct str parts[AGENT_PARTS]);
-/* Replaces definition and description of `before`, as read in this transaction behind agent_lock;
- * ERR_CONFLICT when a run has used it. */
+/* Replaces definition and description. `before` was read in this transaction after agent_lock.
+ * ERR_CONFLICT: a run has used the version. */
 MUST_CHECK enum error agent_version_update(struct context *c, const struct agent_version *before,
     const struct agent_definition *definition, struct str description,
     struct agent_version *out_version);
-/* Nothing happens to the one that is active. */
+/* Does nothing if the version is active. */
 MUST_CHECK enum error agent_version_activate(
     struct context *c, struct uuid agent_id, struct str name, struct agent *out_agent);
-/* Back to the version that was active before the last activation, which is forgotten. */
+/* Activates the version that was active before the last activation, and deletes the record of that
+ * activation. */
 MUST_CHECK enum error agent_version_rollback(
     struct context *c, struct uuid agent_id, struct agent *out_agent);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Agents: who works on threads. An agent has a name of its own in its tenant; its versions, its
- * states, its configuration and its private storage belong to it and go with it; what its runs did
- * stays. As a participant of threads it is the principal "agent:<id>". What it is told to be stands
- * in its versions (agent_versions.h), whom it leads in its links (agent_links.h).
+ * Agents: the workers of threads. The name of an agent is unique in its tenant. Deleting an agent
+ * deletes its versions, states, configuration and private storage, but not its runs. As a
+ * participant of threads an agent is the principal "agent:<id>". Its versions contain its
+ * definition (agent_versions.h), its links the agents that it leads (agent_links.h).
  */
 #ifndef MODEL_AGENTS_AGENTS_H
 #define MODEL_AGENTS_AGENTS_H
@@ -38,8 +38,8 @@ struct agent {
     enum agent_kind kind;
     struct str description;
     struct str metadata; /* compact JSON */
-    bool is_active;      /* else no run begins of it */
-    struct str version;  /* that new runs get; none: it has no definition */
+    bool is_active;      /* false: no run can start */
+    struct str version;  /* of new runs; STR_NONE: the agent has no definition */
     enum agent_status status;
     int64_t created_at;
     int64_t updated_at;
@@ -47,45 +47,45 @@ struct agent {
 };
 
 struct agent_definition;
-/* Creates the agent that `agent` describes, active, and fills in the rest of it. */
+/* Creates the agent that `agent` describes, active, and sets its other members. */
 MUST_CHECK enum error agent_create(struct context *c, struct agent *agent);
 /* The same with a definition, which becomes its version 1.0.0. */
 MUST_CHECK enum error agent_create_defined(
     struct context *c, struct agent *agent, const struct agent_definition *definition);
 MUST_CHECK enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent);
-/* Whether it is there; in a WRITE job it then stays until the job has ended. After the thread's
- * lock, where the job has one. */
+/* In a WRITE job an existing agent cannot be deleted until the job ends. The job locks its thread,
+ * if it has one, before this call. */
 MUST_CHECK enum error agent_exists(struct context *c, struct uuid id, bool *out_exists);
-/* ERR_NOT_FOUND where agent_exists says no. */
+/* The same, with ERR_NOT_FOUND if the agent does not exist. */
 MUST_CHECK enum error agent_require(struct context *c, struct uuid id);
 
 struct agent_filter {
     bool has_before;
     struct uuid before;
-    struct str name; /* exactly this one */
+    struct str name; /* exactly this name */
     enum agent_kind kind;
 };
-/* Newest first. A page ends at `limit` agents or PAGE_MAX_BYTES; out_more: there are others. */
+/* Newest first. */
 MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter,
     struct page *page, struct agent *out_agents);
 
-/* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
+/* Replaces the members that clients may change. `before` was read in this transaction. */
 MUST_CHECK enum error agent_update(
     struct context *c, const struct agent *before, struct agent *after);
-/* With its versions, links, states, configuration and storage; ERR_CONFLICT while it takes part in
- * a thread. */
+/* Deletes the agent with its versions, links, states, configuration and storage. ERR_CONFLICT: it
+ * participates in a thread. */
 MUST_CHECK enum error agent_delete(struct context *c, struct uuid id);
 
 /*
- * Locks what belongs to the agent alone: before a WRITE job reads what it is going to change.
- * Threads are locked before agents, agents before tenants.
+ * Locks the objects of the agent, before a WRITE job reads the ones that it changes. Threads are
+ * locked before agents, agents before tenants.
  */
 MUST_CHECK enum error agent_lock(struct context *c, struct uuid id);
 
-/* ERR_FORBIDDEN for who acts for a principal, also for the agent's own: what an agent is and how it
- * is configured, the tenant decides. */
+/* ERR_FORBIDDEN for every principal, including the agent itself: only keys of the tenant may change
+ * an agent and its configuration. */
 MUST_CHECK enum error agent_allow_tenant(struct context *c);
-/* "agent:<id>" */
+/* Returns "agent:<id>". */
 struct str agent_principal(struct arena *arena, struct uuid id);
 
 #endif

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* For states.c alone: what a write must satisfy, and what is told of it. */
+/* Private to states.c: the checks of a write, and its event. */
 #ifndef MODEL_AGENTS_STATE_TOLD_H
 #define MODEL_AGENTS_STATE_TOLD_H
 
 #include "model/agents/states.h"
 
-/* Locks the threads in which a change of an agent's own document is going to be told. */
+/* Locks the threads that get the event of a change to an agent's own document. */
 MUST_CHECK enum error state_lock_told(struct context *c, const struct state_place *place);
-/* Emits the event; `after` is NULL when nothing was written. */
+/* Appends the event; `after` is NULL if nothing was written. */
 MUST_CHECK enum error state_tell(struct context *c, const struct state_place *place,
     const char *kind, const struct state *before, const struct state *after);
-/* ERR_INVALID with faults at /json_schema/… when that is no schema, and at /data/… when the data
- * does not satisfy it. */
+/* ERR_INVALID with faults at /json_schema/… if it is not a valid schema, and at /data/… if the data
+ * does not match it. */
 MUST_CHECK enum error state_check_data(struct context *c, const struct state *state);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Private storage: what an agent keeps for itself, by key. A value is JSON, or bytes with a content
- * type. It is in no event, in no log, and shown to nobody but the agent and keys of its whole
- * tenant. A write may say which version it has seen; it need not.
+ * Private storage: values that an agent stores under keys. A value is JSON, or bytes with a content
+ * type. Only the agent and keys of the tenant can read it; no event and no log contains it. A write
+ * may state the version that it replaces.
  */
 #ifndef MODEL_AGENTS_STORAGE_H
 #define MODEL_AGENTS_STORAGE_H
@@ -18,31 +18,31 @@ enum {
 struct storage_item {
     struct str key;
     struct str content_type;
-    struct str value; /* compact JSON; STR_NONE: it is bytes, or the list left it out */
+    struct str value; /* compact JSON; STR_NONE: the value is bytes, or the list omits it */
     struct str bytes;
     int64_t size_bytes;
     int64_t created_at;
     int64_t updated_at;
-    int64_t version; /* 0: it is not there */
+    int64_t version; /* 0: the item does not exist */
 };
 
-/* A fault at `pointer` unless bytes may have this type. */
+/* OK if bytes may have this content type, else a fault at `pointer`. */
 MUST_CHECK enum error storage_check_type(struct context *c, struct str type, struct str pointer);
 
 MUST_CHECK enum error storage_get(
     struct context *c, struct uuid agent_id, struct str key, struct storage_item *out_item);
-/* Writes content_type and either value or bytes under the key; fills in the rest of `item`.
- * out_is_new: there was none. ERR_STALE when the request names another version. */
+/* Stores content_type and either value or bytes under the key, and sets the other members of
+ * `item`. out_is_new: the key did not exist. ERR_STALE: the request has another version. */
 MUST_CHECK enum error storage_put(
     struct context *c, struct uuid agent_id, struct storage_item *item, bool *out_is_new);
 MUST_CHECK enum error storage_delete(struct context *c, struct uuid agent_id, struct str key);
 
 struct storage_filter {
-    struct str prefix; /* of the key; STR_NONE: any */
+    struct str prefix; /* of the key; STR_NONE: no prefix */
     struct str after;  /* a key; STR_NONE: from the first */
     bool with_values;
 };
-/* By the bytes of the keys. A page ends at `limit` items or PAGE_MAX_BYTES. */
+/* In the order of the bytes of the keys. */
 MUST_CHECK enum error storage_list(struct context *c, struct uuid agent_id,
     const struct storage_filter *filter, struct page *page, struct storage_item *out_items);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Eval runs: what somebody found out about an agent, a run or a model, as a score, a verdict, or
- * data of the evaluator's own. They judge the past: they stay when the run or the agent goes.
+ * Eval runs: the evaluation of an agent, a run or a model, as a score, a verdict or the evaluator's
+ * own data. An eval remains when the evaluated run or agent is deleted.
  */
 #ifndef MODEL_EXECUTION_EVALS_H
 #define MODEL_EXECUTION_EVALS_H
@@ -12,12 +12,12 @@ enum {
     EVAL_TEXT_MAX_BYTES = 200,
     EVAL_DOCUMENT_MAX_BYTES = 1024 * 1024,
     EVAL_METADATA_MAX_BYTES = 16 * 1024,
-    EVAL_SCORE_UNIT = 1000000, /* a score is kept in millionths */
+    EVAL_SCORE_UNIT = 1000000, /* a score is stored in millionths */
 };
-/* Scores are told as money is, to 12 places: 1 is all that can be had. */
+/* On the wire a score has up to 12 decimal places, as money has; the greatest is 1. */
 #define EVAL_SCORE_MAX INT64_C(1000000000000)
 
-/* JSON is compact text; lists leave the documents out. */
+/* JSON is compact text; lists omit the documents. */
 struct eval {
     struct uuid id;
     struct str name;
@@ -42,7 +42,7 @@ struct eval {
     int64_t version;
 };
 
-/* The agent and the run that it names must be there; fills in the rest. */
+/* The agent and the run of the eval must exist. Sets the other members. */
 MUST_CHECK enum error eval_create(struct context *c, struct eval *eval);
 MUST_CHECK enum error eval_get(struct context *c, struct uuid id, struct eval *out_eval);
 
@@ -59,9 +59,9 @@ struct eval_filter {
 MUST_CHECK enum error eval_list(
     struct context *c, const struct eval_filter *filter, struct page *page, struct eval *out_evals);
 
-/* Before it is read in order to change it. */
+/* Locks the eval, before a job reads it in order to change it. */
 MUST_CHECK enum error eval_lock(struct context *c, struct uuid id);
-/* Replaces what a client may change of `before` (as read behind eval_lock) by `after`. */
+/* Replaces the members that clients may change. `before` was read after eval_lock. */
 MUST_CHECK enum error eval_update(struct context *c, const struct eval *before, struct eval *after);
 MUST_CHECK enum error eval_delete(struct context *c, struct uuid id);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * History: one entry for each finished run of a thread that is nobody's child, made in the
- * transaction in which the run ends. Entries are numbered 1, 2, 3 within the thread, without gaps,
- * and go with the thread alone. What a run used may still be told after its end: then its entry is
- * brought up to date. Messages are kept as a transcript (transcripts.h).
+ * History: one entry for each finished run that has no parent. The transaction that ends the run
+ * adds the entry. Entries are numbered 1, 2, 3 … within the thread, without gaps, and are deleted
+ * only with the thread. If usage is reported after the end of a run, its entry is updated. Messages
+ * are stored as a transcript (transcripts.h).
  */
 #ifndef MODEL_EXECUTION_HISTORY_H
 #define MODEL_EXECUTION_HISTORY_H
@@ -31,14 +31,14 @@ struct history_entry {
     struct uuid thread_id;
     int64_t sequence_number;
     struct uuid run_id;
-    struct str status; /* the run's */
+    struct str status; /* of the run */
     bool has_agent_id;
     struct uuid agent_id;
     int64_t started_at;
     int64_t completed_at;
     struct str user_message;
     struct str final_response;
-    struct str messages; /* STR_NONE: not read; to write: stay as they are */
+    struct str messages; /* STR_NONE: not read; in an update: unchanged */
     struct str stop_reason;
     int64_t total_steps;
     struct history_usage usage;
@@ -52,30 +52,31 @@ struct history_entry {
     struct uuid messages_id;
 };
 
-/* The run has just ended, its row says so; of a child nothing is noted. The thread is locked. */
+/* Adds the entry of a run that has just ended; nothing for a run with a parent. The thread is
+ * locked and the row of the run is written. */
 MUST_CHECK enum error history_append(struct context *c, const struct run *run);
-/* Steps or usage were added to the run, as it was read before: when it had ended, the entry that it
- * belongs to, as itself or as a descendant, is brought up to date. */
+/* Called after steps or usage were added to a run. If the run has ended, updates the entry of the
+ * run, or of its topmost ancestor. `run` is as it was before. */
 MUST_CHECK enum error history_update_usage(struct context *c, const struct run *run);
 
-/* In a WRITE job it is locked. */
+/* In a WRITE job the entry is locked. */
 MUST_CHECK enum error history_get(struct context *c, struct uuid thread_id, int64_t sequence_number,
     bool with_messages, struct history_entry *out_entry);
 
 struct history_filter {
-    int64_t before; /* a number; 0: from the newest */
+    int64_t before; /* a sequence number; 0: from the newest */
     bool with_messages;
-    bool completed_only; /* entries of runs that ended well */
+    bool completed_only; /* only entries of completed runs */
 };
-/* Newest first. A page ends at `limit` or PAGE_MAX_BYTES; out_more: there are others. */
+/* Newest first. */
 MUST_CHECK enum error history_list(struct context *c, struct uuid thread_id,
     const struct history_filter *filter, struct page *page, struct history_entry *out_entries);
-/* How many entries of the thread are of runs that ended well. */
+/* Counts the entries of completed runs. */
 MUST_CHECK enum error history_count_completed(
     struct context *c, struct uuid thread_id, int64_t *out_count);
 
-/* Writes messages, generated_files, extras, final_response and stop_reason of `after` over
- * `before`, and reads it anew, with the messages. */
+/* Replaces messages, generated_files, extras, final_response and stop_reason of `before`, and reads
+ * `after` again, with its messages. */
 MUST_CHECK enum error history_update(
     struct context *c, const struct history_entry *before, struct history_entry *after);
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Resumptions: of each thread what an engine needs to go on where it stopped, read in one call. The
- * configuration, the compacted messages and the history of the run under way are written here; the
- * tools that are waited for, the number of runs and the title are read from where they are kept
- * (awaited_tools.h, runs.h, threads.h). When a run ends, the history of it goes to its entry
- * (history.h), and is empty here.
+ * Resumptions: the data of a thread that an engine needs to continue where it stopped, in one read.
+ * This module stores the configuration, the compacted messages and the history of the current run.
+ * The awaited tools, the number of runs and the title are read from their own tables
+ * (awaited_tools.h, runs.h, threads.h). When a run ends, its history moves to its history entry
+ * (history.h).
  */
 #ifndef MODEL_EXECUTION_RESUMPTIONS_H
 #define MODEL_EXECUTION_RESUMPTIONS_H
@@ -29,11 +29,11 @@ enum {
     RESUMPTION_DELAY_MAX_MS = 3600 * 1000,
 };
 
-/* JSON is compact text. Numbers and truths that were not given have no has_, and get a default. */
+/* JSON is compact text. A number or bool without its has_ member is absent and gets a default. */
 struct resumption {
     struct uuid thread_id;
     bool has_agent_id;
-    struct uuid agent_id; /* that the thread's newest run was of, when this was last written */
+    struct uuid agent_id; /* of the thread's newest run at the time of the last write */
     struct str system_prompt;
     struct str model;
     bool has_max_steps;
@@ -43,7 +43,7 @@ struct resumption {
     bool has_max_tokens;
     int64_t max_tokens;
     struct str container_id;
-    struct str messages; /* STR_NONE: not read; to write: stays as it is */
+    struct str messages; /* STR_NONE: not read; in a write: unchanged */
     struct str tool_schemas;
     struct str tool_names; /* of tool_schemas */
     struct str server_tools;
@@ -59,7 +59,7 @@ struct resumption {
     bool has_max_retries;
     int64_t max_retries;
     bool has_base_delay;
-    int64_t base_delay_pico; /* seconds times 10^12, whole milliseconds */
+    int64_t base_delay_pico; /* seconds times 10^12, in whole milliseconds */
     bool has_last_known_input_tokens;
     int64_t last_known_input_tokens;
     bool has_last_known_output_tokens;
@@ -69,38 +69,38 @@ struct resumption {
     bool awaiting_frontend_tools;
     bool has_current_step;
     int64_t current_step;
-    struct str conversation_history; /* as messages */
+    struct str conversation_history; /* STR_NONE as for messages */
     struct str title;
     int64_t created_at;
     int64_t updated_at;
     bool has_last_run_at;
     int64_t last_run_at;
     int64_t total_runs;
-    int64_t version; /* 0: it is not there */
+    int64_t version; /* 0: the resumption does not exist */
 
     struct uuid messages_id; /* transcripts.h */
     struct uuid history_id;
 };
 
 /*
- * What is there; in a WRITE job it is locked. ERR_NOT_FOUND is for the thread; a resumption that is
- * not there has the version 0, and the thread's title. `with_lists`: messages and
- * conversation_history too.
+ * Reads the resumption; in a WRITE job it is locked. ERR_NOT_FOUND means that there is no such
+ * thread. A resumption that does not exist has version 0 and the thread's title. `with_lists`: also
+ * reads messages and conversation_history.
  */
 MUST_CHECK enum error resumption_find(
     struct context *c, struct uuid thread_id, bool with_lists, struct resumption *out_resumption);
-/* ERR_NOT_FOUND also for the resumption. */
+/* The same, and ERR_NOT_FOUND if the resumption does not exist. */
 MUST_CHECK enum error resumption_get(
     struct context *c, struct uuid thread_id, bool with_lists, struct resumption *out_resumption);
 
 /*
- * Writes `after` over `before`, as resumption_find gave it, and reads it anew, without the lists.
- * A system_prompt or model that is STR_NONE is taken from the definition of the agent whose version
- * the thread's newest run has.
+ * Replaces `before`, as resumption_find returned it, by `after`, and reads `after` again without
+ * the lists. A system_prompt or model that is STR_NONE is taken from the agent version of the
+ * thread's newest run.
  */
 MUST_CHECK enum error resumption_write(
     struct context *c, const struct resumption *before, struct resumption *after);
-/* The same for the ends of the lists alone (STR_NONE: nothing). */
+/* Appends to the lists; STR_NONE appends nothing. */
 struct resumption_append {
     struct str messages;
     struct str conversation_history;
@@ -108,11 +108,12 @@ struct resumption_append {
 MUST_CHECK enum error resumption_append(
     struct context *c, struct resumption *resumption, const struct resumption_append *append);
 
-/* Of a run that pauses: what its engine will go on from. Messages that are STR_NONE stay. */
+/* Stores where the engine of a pausing run will continue. Messages that are STR_NONE are unchanged.
+ */
 MUST_CHECK enum error resumption_set_place(struct context *c, struct uuid thread_id,
     struct str messages, bool has_step, int64_t current_step);
 
-/* The transcript of the run that ends, which is not the resumption's from here on; the nil id when
+/* Removes the transcript of the ending run from the resumption and returns its id; the nil id if
  * there is none. */
 MUST_CHECK enum error resumption_take_history(
     struct context *c, struct uuid thread_id, struct uuid *out_transcript_id);

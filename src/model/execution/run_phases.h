@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Phases: where a run is in the life of an agent's instance, beside its status. One table says
- * which phase leads to which, by what trigger; from every phase that is not an end there is also a
- * way to `failed`. Each change is logged, numbered from 1 without gaps, and told as run.phase.
+ * Phases: the position of a run in the life cycle of an agent, in addition to its status. One table
+ * has the possible changes and their triggers; `failed` may follow every phase that is not final.
+ * Each change is logged, numbered from 1 without gaps, and appended as a run.phase event.
  *
  * The status follows the phase (run_phase_status). A run whose phase was never moved does not use
- * phases: its status may change as runs.h says, and its phase goes along, unheard, to the end that
- * the status came to. Once moved, an engine's change of status must be one that the table allows;
- * cancelling by people leads from any phase to `cancelled`, and pausing, resuming, a lease that
- * ends and going back to the queue leave the phase as it is.
+ * phases: its status changes as in runs.h, and when the run ends, its phase is set without an
+ * event. Once the phase was moved, an engine may change the status only as the table allows.
+ * Cancelling by people moves any phase to `cancelled`. Pausing, resuming, the end of a lease and
+ * returning to the queue do not change the phase.
  */
 #ifndef MODEL_EXECUTION_RUN_PHASES_H
 #define MODEL_EXECUTION_RUN_PHASES_H
@@ -56,11 +56,11 @@ struct run_phase_rule {
 extern const struct run_phase_rule run_phase_rules[];
 extern const size_t run_phase_rule_count;
 
-/* The phases that may follow this one, in the arena; ends in NULL. */
+/* Returns the phases that may follow this one, in the arena; ends in NULL. */
 const char *const *run_phase_next(struct arena *arena, enum phase from);
-/* The status of a run that works in this phase; RUN_STATUS_NONE for `created`. */
+/* Returns the status of a run that works in this phase; RUN_STATUS_NONE for `created`. */
 enum run_status run_phase_status(enum phase phase);
-/* The phase of a run that has ended with this status; PHASE_NONE if the status is not final. */
+/* Returns the phase of a run that ended with this status; PHASE_NONE if the status is not final. */
 enum phase run_phase_at_end(enum run_status status);
 bool run_phase_is_final(enum phase phase);
 
@@ -72,7 +72,7 @@ struct run_phase {
     struct str detail; /* compact JSON; STR_NONE */
     int64_t created_at;
 };
-/* Those after this number, oldest first. */
+/* Lists the changes after this number, oldest first. */
 MUST_CHECK enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after,
     struct page *page, struct run_phase *out_phases);
 
@@ -80,10 +80,10 @@ MUST_CHECK enum error run_phase_list(struct context *c, struct uuid run_id, int6
 MUST_CHECK enum error run_move_phase(
     struct context *c, struct run *run, enum phase to, struct str trigger, struct str detail);
 
-/* The run waits until results of tools are in: phase awaiting_tool, status waiting_for_input. */
+/* Makes the run wait for results of tools: phase awaiting_tool, status waiting_for_input. */
 MUST_CHECK enum error run_await_tools(struct context *c, struct run *run);
-/* They are in: back to `executing`, to be worked on again, or once it is resumed when it is paused.
- * A run that does not wait for tools stays as it is. */
+/* All results have arrived: moves the run back to `executing`, ready to be worked on; a paused run
+ * when it is resumed. Does nothing if the run does not wait for tools. */
 MUST_CHECK enum error run_tools_done(struct context *c, struct run *run);
 
 #endif

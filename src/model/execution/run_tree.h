@@ -7,8 +7,8 @@
 
 enum { RUN_FAMILY_MAX = 1000 };
 
-/* The run and those under it, generation by generation, each oldest first; without documents,
- * metadata and error. out_cut: there are more than RUN_FAMILY_MAX. */
+/* Lists the run and its descendants, generation by generation and oldest first within each, without
+ * documents, metadata and error. out_cut: there are more than RUN_FAMILY_MAX. */
 MUST_CHECK enum error run_list_family(
     struct context *c, struct uuid id, struct run_array *out_family, bool *out_cut);
 

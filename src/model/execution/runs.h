@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs: one execution on a thread. Every change of status goes through run_change, which obeys the
- * transition table, ends leases, starts what was waiting and appends the event, in one transaction.
+ * Runs: executions on a thread. Every change of status is made by run_change, which checks the
+ * transition table, ends leases, starts waiting runs and appends the event, in one transaction.
  *
- * A run is worked on in one of two ways (`dispatch`): `queue`, where workers claim it under a
- * lease, or `direct`, where whoever started it works on it and no lease exists. A claim gives the
- * run a fencing token that is greater than any before it in the thread. While a lease is held, a
- * worker's write must carry that token; a token that is not the newest, or whose lease has ended,
- * is refused. People's verbs (input, pause, resume, cancel) need no token and end the lease.
+ * `dispatch` determines who works on a run: with `queue` a worker claims the run under a lease;
+ * with `direct` the client that started the run works on it, without a lease. A claim assigns a
+ * fencing token that is greater than all earlier ones of the thread. While a lease is held, a write
+ * by the worker must carry this token; an older token, or one whose lease has ended, is rejected.
+ * The verbs for people (input, pause, resume, cancel) need no token and end the lease.
  */
 #ifndef MODEL_EXECUTION_RUNS_H
 #define MODEL_EXECUTION_RUNS_H
@@ -26,7 +26,7 @@ enum {
     RUN_STOP_REASON_MAX_BYTES = 100,
     RUN_AGENT_VERSION_MAX_BYTES = 100,
     RUN_WORKER_MAX_BYTES = 200,
-    RUN_ACTIVE_MAX = 256, /* unfinished runs of one thread, its children among them */
+    RUN_ACTIVE_MAX = 256, /* unfinished runs of a thread, including children */
     RUN_DEPTH_MAX = 16,   /* ancestors of a run */
     RUN_LEASE_MIN_MS = 1000,
     RUN_LEASE_MAX_MS = 3600 * 1000,
@@ -72,14 +72,14 @@ ENUM_DECLARE(run_status, RUN_STATUS_NONE, run_statuses, RUN_STATUSES);
 ENUM_DECLARE(run_dispatch, RUN_DISPATCH_NONE, run_dispatches, RUN_DISPATCHES);
 ENUM_DECLARE(phase, PHASE_NONE, run_phases, RUN_PHASES);
 
-/* What calls of models took and cost. Written by usage_add alone (usage.h). */
+/* Tokens and cost of calls to models. Only usage_add writes them (usage.h). */
 struct run_usage {
     int64_t llm_calls;
     int64_t input_tokens;
     int64_t output_tokens;
     int64_t cache_creation_input_tokens;
     int64_t cache_read_input_tokens;
-    bool has_cost; /* false: nothing that was used has a price */
+    bool has_cost; /* false: no call has a price */
     int64_t cost_pico;
     int64_t unpriced_calls;
 };
@@ -93,12 +93,12 @@ struct run {
     enum run_status status;
     enum run_dispatch dispatch;
     enum run_status paused_from; /* RUN_STATUS_NONE: it is not paused */
-    struct str agent;            /* the name to claim it by */
+    struct str agent;            /* the name by which workers claim the run */
     bool has_agent_id;
     struct uuid agent_id;
     struct str agent_version;
     enum phase phase;
-    int64_t phase_changes; /* 0: whoever works on it does not use phases */
+    int64_t phase_changes; /* 0: the run does not use phases */
     struct str model;
     struct str provider;
     struct str stop_reason;
@@ -106,25 +106,25 @@ struct run {
     struct uuid forked_from_run_id;
     bool has_forked_from_checkpoint_id;
     struct uuid forked_from_checkpoint_id;
-    int64_t turn_count; /* ever begun: the next one's number is one more */
+    int64_t turn_count; /* all turns ever begun; the next one has the number turn_count + 1 */
     int64_t step_count;
-    struct run_usage usage;       /* its own */
-    struct run_usage total_usage; /* with its descendants' */
-    struct str request;           /* what asked for the run, whole */
-    struct str content;           /* what it answered, for people */
+    struct run_usage usage;       /* of the run itself */
+    struct run_usage total_usage; /* including its descendants */
+    struct str request;           /* the whole request that started the run */
+    struct str content;           /* the answer, for people */
     struct str content_type;
     struct str citations;
     struct str metrics;
     struct str user_input;
     bool ask_clarifications;
-    struct str input; /* the newest answer to a question of the run; compact JSON */
+    struct str input; /* the latest input, compact JSON */
     struct str state;
     struct str metadata;
     struct str final_output;
     struct str error;
     struct str worker;
     bool has_lease;
-    int64_t lease_expires_at; /* lease time */
+    int64_t lease_expires_at; /* in lease time */
     bool has_lease_ms;
     int64_t lease_ms;
     int64_t fence;
@@ -140,7 +140,7 @@ struct run {
 /* --- Queries -------------------------------------------------------------------------------- */
 
 MUST_CHECK enum error run_get(struct context *c, struct uuid id, struct run *out_run);
-/* The same without its documents, which may be large: user_input, input, state, final_output,
+/* The same without the documents, which may be large: user_input, input, state, final_output,
  * request, content, content_type, citations and metrics. */
 MUST_CHECK enum error run_get_head(struct context *c, struct uuid id, struct run *out_run);
 
@@ -157,7 +157,7 @@ struct run_filter {
     struct str agent;
     bool with_documents;
 };
-/* Newest first. A page ends at `limit` runs or PAGE_MAX_BYTES; out_more: there are others. */
+/* Newest first. */
 MUST_CHECK enum error run_list(
     struct context *c, const struct run_filter *filter, struct page *page, struct run *out_runs);
 
@@ -165,10 +165,10 @@ struct run_array {
     struct run *runs; /* in the arena, without documents, metadata and error */
     size_t count;
 };
-/* The unfinished runs of a thread that are nobody's children, oldest first. */
+/* Lists the unfinished runs of a thread that have no parent, oldest first. */
 MUST_CHECK enum error run_list_active(
     struct context *c, struct uuid thread_id, struct run_array *out_active);
-/* The same with the children. */
+/* The same including children. */
 MUST_CHECK enum error run_list_unfinished(
     struct context *c, struct uuid thread_id, struct run_array *out_unfinished);
 bool run_is_finished(const struct run *run);
@@ -176,24 +176,24 @@ bool run_status_is_final(enum run_status status);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
-/* Starts the run that `run` describes (parent, dispatch, agent, agent_id, agent_version, model,
- * provider, request, user_input, ask_clarifications, state, metadata, what it is forked from).
- * `policy` applies if the thread has an active run; RUN_POLICY_NONE means the
- * thread's. */
+/* Starts the run that `run` describes: parent, dispatch, agent, agent_id, agent_version, model,
+ * provider, request, user_input, ask_clarifications, state, metadata and the run and checkpoint
+ * that it is forked from. `policy` applies if the thread has an active run; RUN_POLICY_NONE: the
+ * policy of the thread. */
 MUST_CHECK enum error run_start(
     struct context *c, struct uuid thread_id, enum run_policy policy, struct run *run);
 
-/* An engine's update: status, state, metadata, final_output, error, model, provider, stop_reason,
- * content, content_type, citations and metrics of `after` replace `before`'s. */
+/* Applies an engine's update: replaces status, state, metadata, final_output, error, model,
+ * provider, stop_reason, content, content_type, citations and metrics of `before`. */
 MUST_CHECK enum error run_update(struct context *c, const struct run *before, struct run *after);
 
-/* Gives a waiting run its answer (compact JSON) and lets it go on. */
+/* Continues a waiting run with this input (compact JSON). */
 MUST_CHECK enum error run_input(struct context *c, struct run *run, struct str input);
 MUST_CHECK enum error run_pause(struct context *c, struct run *run);
 MUST_CHECK enum error run_resume(struct context *c, struct run *run);
 MUST_CHECK enum error run_cancel(struct context *c, struct run *run, struct str reason);
 
-/* The thread's status and that of its active runs together. */
+/* Change the status of the thread and of its active runs. */
 MUST_CHECK enum error thread_pause(struct context *c, struct thread *thread);
 MUST_CHECK enum error thread_resume(struct context *c, struct thread *thread);
 MUST_CHECK enum error thread_cancel(struct context *c, struct thread *thread, struct str reason);
@@ -203,16 +203,16 @@ MUST_CHECK enum error thread_cancel(struct context *c, struct thread *thread, st
 struct run_claim {
     struct str worker;
     int64_t lease_ms;
-    struct str agent; /* only runs of this agent, when given */
+    struct str agent; /* if given, only runs of this agent */
     bool has_thread_id;
     struct uuid thread_id;
 };
-/* Claims the oldest run that may be worked on; out_found false when there is none. */
+/* Claims the oldest run that is ready; out_found is false if there is none. */
 MUST_CHECK enum error run_claim(
     struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found);
-/* Holds the lease for `lease_ms` from now; 0: for as long as it was held before. */
+/* Extends the lease to `lease_ms` from now; 0: the previous length. */
 MUST_CHECK enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms);
-/* Gives the run back to the queue. */
+/* Returns the run to the queue. */
 MUST_CHECK enum error run_release(struct context *c, struct run *run);
 /* A write to the run: its lease, if it has one, must be that of the caller's token; see above. */
 MUST_CHECK enum error run_check_fence(struct context *c, const struct run *run);
@@ -230,17 +230,17 @@ struct expired_lease {
     struct uuid tenant_id;
     struct uuid run_id;
 };
-/* The leases that ended first, up to `limit`; of all tenants. */
+/* Lists up to `limit` expired leases of all tenants, the oldest first. */
 MUST_CHECK enum error run_list_expired(
     struct context *c, size_t limit, struct expired_lease *out_leases, size_t *out_count);
-/* Puts the run back into the queue if its lease has ended, as it may not have by now. */
+/* Returns the run to the queue if its lease has expired; it may have been extended since. */
 MUST_CHECK enum error run_end_lease(struct context *c, struct uuid run_id);
-/* Whole leases for all who hold one, after Cairn was down. */
+/* Extends every held lease to its full length, after Cairn was down. */
 MUST_CHECK enum error run_renew_leases(struct context *c);
 
 /* --- The transition table ------------------------------------------------------------------- */
 
-/* The set of statuses that may follow this one. */
+/* Returns the set of statuses that may follow this one. */
 unsigned run_transitions(enum run_status from);
 
 #endif

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Steps: what an engine logs of a run, action by action. They are numbered 1, 2, 3 within the run,
- * in the order in which they were appended, and have a log_id that rises in the tenant and is never
- * given twice. A step never changes and goes with its run; steps of a finished run may still come.
+ * Steps: the log of a run, one step for each action of its engine. Steps are numbered 1, 2, 3 …
+ * within the run, in the order in which they were appended, and have a log_id that rises within the
+ * tenant and is never reused. A step never changes and is deleted with its run; a finished run may
+ * still get steps.
  *
- * What the action's data say of themselves (the tool, the model, the tokens, whether it went well)
- * is taken from them where the step does not say it. The tokens of a step enter the usage of the
- * run (usage.h), and its list of messages is kept for what is new in it (snapshots.h).
+ * If a step has no tool, model, tokens or outcome of its own, they are taken from the data of the
+ * action. The tokens of a step are added to the usage of the run (usage.h), and of its list of
+ * messages only the new part is stored (snapshots.h).
  */
 #ifndef MODEL_EXECUTION_STEPS_H
 #define MODEL_EXECUTION_STEPS_H
@@ -16,13 +17,13 @@
 enum {
     STEP_BATCH_MAX = 1000,
     STEP_DATA_MAX_BYTES = 256 * 1024,
-    STEP_NAME_MAX_BYTES = 200, /* of a tool, its use, a model, a provider */
+    STEP_NAME_MAX_BYTES = 200, /* of a tool, tool use, model or provider */
     STEP_NUMBER_MAX = 1000000000,
     STEP_COUNT_MAX = 1000000000, /* of messages and tokens */
     STEP_DURATION_MAX_MS = 1000000000,
-    STEP_AHEAD_MAX_S = 24 * 3600, /* of this machine's clock */
-    STEP_SCAN_MAX = 20000,        /* looked at for one page when there are several filters */
-    STEP_CALL_SPAN = 1000,        /* how far before its answer the beginning of a call is */
+    STEP_AHEAD_MAX_S = 24 * 3600, /* how far a timestamp may be in the future */
+    STEP_SCAN_MAX = 20000,        /* steps examined for one page with several filters */
+    STEP_CALL_SPAN = 1000,        /* the greatest distance between the steps of a call */
 };
 
 /* Traits of a type of action. */
@@ -97,7 +98,7 @@ struct step {
     int64_t step_number;
     struct str action_type;
     struct str action_data;
-    struct str messages_snapshot; /* an array; STR_NONE where it was not asked for */
+    struct str messages_snapshot; /* an array; STR_NONE: not requested */
     bool has_snapshot_id;
     struct uuid snapshot_id;
     bool has_messages_count;
@@ -120,41 +121,41 @@ struct step {
     int64_t created_at;
 };
 
-/* Whether there can be steps of this type: one of the taxonomy, or an application's own. */
+/* Returns true for a word of action_types, and for a type of an application ("acme.vote"). */
 bool step_type_is_known(struct str type);
 
 /* --- Queries -------------------------------------------------------------------------------- */
 
-/* With its messages. */
+/* Reads the step with its messages. */
 MUST_CHECK enum error step_get(
     struct context *c, struct uuid run_id, int64_t number, struct step *out_step);
-/* Reads the messages of a step that was listed, if it has any. */
+/* Reads the messages of a listed step, if it has any. */
 MUST_CHECK enum error step_read_messages(struct context *c, struct step *step);
 
 enum step_calls { STEP_CALLS_NONE, STEP_CALLS_LLM, STEP_CALLS_TOOL };
 
-/* Times: from included, before excluded; INT64_MIN and INT64_MAX where there is none. */
+/* `from` is inclusive, `before` exclusive; INT64_MIN and INT64_MAX: no limit. */
 struct step_run_filter {
     struct uuid run_id;
-    int64_t after; /* a number: those behind it */
+    int64_t after; /* only steps after this number */
     struct str action_type;
     bool has_step_number;
     int64_t step_number;
     int64_t from;
     int64_t before;
-    enum step_calls calls; /* only calls of models, or of tools */
+    enum step_calls calls; /* only calls to models, or to tools */
     bool with_messages;
 };
 struct step_page {
     struct page page;
     struct step *steps; /* room for page.limit */
-    /* To go on behind what was looked at. */
+    /* Where the next page begins. */
     int64_t next_number;
     int64_t next_at;
     int64_t next_id;
 };
-/* Of one run, in their order. A page ends at `limit` steps, at PAGE_MAX_BYTES, and, with a filter,
- * after STEP_SCAN_MAX steps. */
+/* Lists the steps of a run in their order. With a filter, a page also ends after STEP_SCAN_MAX
+ * steps. */
 MUST_CHECK enum error step_list_run(
     struct context *c, const struct step_run_filter *filter, struct step_page *page);
 
@@ -169,21 +170,22 @@ struct step_filter {
     struct str model;
     int64_t from;
     int64_t before;
-    bool has_cursor; /* those before this place */
+    bool has_cursor; /* only steps before this position */
     int64_t cursor_at;
     int64_t cursor_id;
     bool with_messages;
 };
-/* Across runs, newest first. A page ends as above; with one filter it is never cut short. */
+/* Lists the steps of all runs, newest first. With several filters, a page also ends after
+ * STEP_SCAN_MAX steps. */
 MUST_CHECK enum error step_list(
     struct context *c, const struct step_filter *filter, struct step_page *page);
 
-/* What the model was sent in the call that this step ends: the messages of the step, or else those
- * of the step that began it; STR_NONE when neither was logged. */
+/* Returns the messages that were sent to the model in the call that this step ends: those of the
+ * step, or else of the step that began the call; STR_NONE if neither has messages. */
 MUST_CHECK enum error step_messages_of_call(
     struct context *c, const struct step *end, struct str *out_messages);
 
-/* How often each type of action came, and how long all of them took. */
+/* Count and total duration of a type of action. */
 struct step_summary {
     struct str action_type;
     int64_t count;
@@ -193,8 +195,8 @@ struct step_summary {
     int64_t last_at;
 };
 enum { STEP_SUMMARY_MAX = 1000 }; /* types */
-/* Fills up to STEP_SUMMARY_MAX types by their names; out_total is of all that there are, and
- * *out_more tells whether that is more. */
+/* Returns up to STEP_SUMMARY_MAX types, by name. out_total includes all types; out_more: there are
+ * other types. */
 MUST_CHECK enum error step_summarize(struct context *c, bool of_thread, struct uuid id,
     struct step_summary *out_types, size_t *out_count, struct step_summary *out_total,
     bool *out_more);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Turns: a stretch of a run between two inputs, a message or results of tools. Turns are numbered
- * 1, 2, 3 within their run, without gaps. One at a time is running, and that is the newest; a run
- * that ends ends it too. What calls of models took in a turn is counted by usage_add (usage.h).
+ * Turns: the parts of a run between two inputs, which are messages or results of tools. Turns are
+ * numbered 1, 2, 3 … within their run, without gaps. Only the newest turn may be running; when the
+ * run ends, so does the turn. usage_add counts the tokens of a turn (usage.h).
  */
 #ifndef MODEL_EXECUTION_TURNS_H
 #define MODEL_EXECUTION_TURNS_H
@@ -39,7 +39,7 @@ struct turn {
     struct str input;  /* compact JSON */
     struct str output; /* STR_NONE: none yet */
     enum turn_status status;
-    struct run_usage usage; /* cached input counts as input here */
+    struct run_usage usage; /* input_tokens includes cached input */
     bool has_latency_ms;
     int64_t latency_ms;
     bool has_checkpoint_id;
@@ -52,31 +52,30 @@ struct turn {
 
 /* --- Queries -------------------------------------------------------------------------------- */
 
-/* A turn of this run. */
+/* Reads a turn of this run. */
 MUST_CHECK enum error turn_get(
     struct context *c, struct uuid run_id, struct uuid id, struct turn *out_turn);
-/* Those after this number, oldest first; without input and output unless `with_documents`. A page
- * ends at `limit` turns or PAGE_MAX_BYTES. */
+/* Lists the turns after this number, oldest first; with input and output if `with_documents`. */
 MUST_CHECK enum error turn_list(struct context *c, struct uuid run_id, int64_t after,
     bool with_documents, struct page *page, struct turn *out_turns);
-/* The set of statuses that may follow this one. */
+/* Returns the set of statuses that may follow this one. */
 unsigned turn_transitions(enum turn_status from);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
-/* OK when there is a message, or results of tools, that each name their tool_use_id, or both. */
+/* OK if there is a message, or a list of tool results that each have a tool_use_id, or both. */
 MUST_CHECK enum error turn_check_input(struct context *c, struct str message, struct str results);
 
-/* Begins the turn that `turn` describes (input, output, status, latency_ms, checkpoint_id). Without
- * a status it is running, or what its output says: its "status", or complete. `usage` of one call
- * of a model, or NULL. */
+/* Begins the turn that `turn` describes: input, output, status, latency_ms and checkpoint_id.
+ * Without a status, a turn without output is running, and one with output has the "status" of the
+ * output or is complete. `usage` is that of one call to a model, or NULL. */
 MUST_CHECK enum error turn_begin(
     struct context *c, const struct run *run, struct turn *turn, const struct usage *usage);
-/* Replaces what may change of `before`: output, status, latency_ms and checkpoint_id. `usage` as
- * above, for a turn of which nothing was counted yet. */
+/* Replaces output, status, latency_ms and checkpoint_id of `before`. `usage` as above; only for a
+ * turn without usage. */
 MUST_CHECK enum error turn_update(struct context *c, const struct run *run,
     const struct turn *before, struct turn *after, const struct usage *usage);
-/* The run has ended: so does its running turn, as the run did. */
+/* Ends the running turn of a run that has ended, with the corresponding status. */
 MUST_CHECK enum error turn_end_running(struct context *c, const struct run *run);
 
 #endif

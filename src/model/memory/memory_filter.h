@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a search asks of the members of a value: {"kind":"note"} that they are equal to something,
- * {"age":{"$gte":18}} that they compare to it. All must hold. Private to store_*.c.
+ * The filter of a search: conditions on the members of a value, which must all hold.
+ * {"kind":"note"} requires equality, {"age":{"$gte":18}} a comparison. Private to memory_*.c.
  */
 #ifndef MODEL_MEMORY_MEMORY_FILTER_H
 #define MODEL_MEMORY_MEMORY_FILTER_H
@@ -13,7 +13,7 @@ enum { MEMORY_FILTER_MAX_MEMBERS = 32 };
 
 struct memory_filter;
 
-/* NULL for STR_NONE and for an empty object. `at` is the pointer to the filter. */
+/* Returns NULL for STR_NONE and for an empty object. `at` is the pointer of the filter. */
 MUST_CHECK enum error memory_filter_parse(
     struct context *c, struct str text, struct str at, const struct memory_filter **out_filter);
 bool memory_filter_holds(const struct memory_filter *filter, struct json value);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Private to store_*.c: sets of words, and the word that stands for a namespace in the index. */
+/* Private to memory_*.c: sets of words, and the word that represents a namespace in the index. */
 #ifndef MODEL_MEMORY_MEMORY_WORDS_H
 #define MODEL_MEMORY_MEMORY_WORDS_H
 
 #include "model/memory/memory_items.h"
 
-/* Different words, in the order in which they came; it lives in its arena. */
+/* Different words in the order of their first occurrence, in the arena. */
 struct word_set {
     struct arena *arena;
     struct str *words;
@@ -13,7 +13,7 @@ struct word_set {
     size_t bytes;
     size_t max_words;
     size_t max_bytes;
-    bool is_full; /* there were more */
+    bool is_full; /* the text had more words */
     uint32_t *slots;
     size_t n_slots;
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The audit log: administrative, security-relevant and destructive actions, one chain a tenant.
- * Each record's hash is SHA-256 over the hash before it and the record itself, so a record that was
- * changed, removed or put in between shows. A cut tail shows to whoever noted an earlier head.
+ * The audit log: administrative, security-relevant and destructive actions, one chain for each
+ * tenant. The hash of a record is SHA-256 over the previous hash and the record, so a changed,
+ * removed or inserted record is detected. Removed records at the end are detected by comparing with
+ * an earlier head.
  */
 #ifndef MODEL_TENANCY_AUDIT_H
 #define MODEL_TENANCY_AUDIT_H
@@ -22,7 +23,7 @@ struct audit_record {
     struct str hash;   /* hexadecimal */
 };
 
-/* Appends to the chain of the context's tenant. `detail` is compact JSON; STR_NONE is {}. */
+/* Appends a record to the chain of the context's tenant. `detail` is compact JSON; STR_NONE: {}. */
 MUST_CHECK enum error audit_record(struct context *c, const char *action, const char *object_type,
     struct uuid object_id, struct str detail);
 
@@ -32,15 +33,14 @@ struct audit_filter {
     struct str action;
     struct str object_id;
 };
-/* Newest first; out_more: there are older ones. Each was found to be what was recorded: one that is
- * not makes it ERR_DAMAGED, and nothing is shown. */
+/* Newest first. The hash of every record is checked: ERR_DAMAGED if one does not match. */
 MUST_CHECK enum error audit_list(struct context *c, const struct audit_filter *filter,
     struct page *page, struct audit_record *out_records);
 
 struct audit_verdict {
-    int64_t records; /* that were checked */
+    int64_t records; /* checked records */
     bool intact;
-    int64_t first_broken; /* seq, when not intact */
+    int64_t first_broken; /* a seq, if not intact */
     struct str head;      /* hash of the last record, hexadecimal */
 };
 /* Recomputes the tenant's whole chain. */

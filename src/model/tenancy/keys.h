@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * API keys. A key's secret is "cairn_" and 86 characters: the tenant, the key's id and 256 random
- * bits. The database holds its SHA-256 alone; the secret is shown once, when the key is made.
- * Revoked keys stay in the list, so the audit log keeps its names and "no key was ever made" stays
- * false.
+ * API keys. The secret of a key is "cairn_" and 86 characters: the tenant, the id of the key and
+ * 256 random bits. The database has only its SHA-256; the secret is returned once, when the key is
+ * created. The rows of revoked keys remain, because the audit log refers to them and because access
+ * without a key ends for good with the first key.
  */
 #ifndef MODEL_TENANCY_KEYS_H
 #define MODEL_TENANCY_KEYS_H
@@ -22,30 +22,30 @@ struct api_key {
     bool is_revoked;
     int64_t revoked_at;
     int64_t created_at;
-    struct str principal; /* for whom it acts; STR_NONE: for the whole tenant */
-    struct str secret;    /* only from key_create */
+    struct str principal; /* the principal that it acts for; STR_NONE: the tenant */
+    struct str secret;    /* only set by key_create */
 };
 
-/* Makes the key that `key` describes (name, scopes, limit, expiry) for a tenant and fills the rest.
- */
+/* Creates the key that `key` describes (name, scopes, principal, limit, expiry) for a tenant, and
+ * sets its other members. */
 MUST_CHECK enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key);
 MUST_CHECK enum error key_get(struct context *c, struct uuid id, struct api_key *out_key);
 MUST_CHECK enum error key_list(struct context *c, bool has_before, struct uuid before,
     struct page *page, struct api_key *out_keys);
-/* Not the last key that could make another: a tenant that locks itself out stays locked out. */
+/* Rejects the last key that can create keys, because the tenant would be locked out. */
 MUST_CHECK enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key);
 
-/* Whether a key was ever made, for any tenant. */
+/* out_any is true if any tenant ever had a key. */
 MUST_CHECK enum error key_any(struct context *c, bool *out_any);
 /*
- * Finds out who holds the secret, and makes the context act for that tenant with that key's scopes.
- * On failure out_known tells whether it named a real key (revoked, expired, wrong secret), which
- * then is context.tenant_id and context.key_id: worth an audit record.
+ * Finds the key of the secret, and sets the tenant, the key and the scopes of the context. On
+ * failure out_known is true if the key exists, but is revoked, expired or has another secret:
+ * context.tenant_id and context.key_id are set, and the caller writes an audit record.
  */
 MUST_CHECK enum error key_authenticate(
     struct context *c, struct str secret, struct api_key *out_key, bool *out_known);
 
-/* For store_config.free_memo: the keys that the jobs of one transaction have looked at. */
+/* For store_config.free_memo: frees the keys that the jobs of a transaction have read. */
 void key_memo_free(void *memo);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tenants: who owns everything else. The default one exists from the start and stays. */
+/* Tenants own all other objects. The default tenant always exists. */
 #ifndef MODEL_TENANCY_TENANTS_H
 #define MODEL_TENANCY_TENANTS_H
 
@@ -15,17 +15,17 @@ struct tenant {
     int64_t version;
 };
 
-/* Makes the default tenant when the database is new. */
+/* Creates the default tenant in a new database. */
 MUST_CHECK enum error tenant_ensure_default(struct context *c);
 
 MUST_CHECK enum error tenant_create(struct context *c, struct str name, struct tenant *out_tenant);
 MUST_CHECK enum error tenant_get(struct context *c, struct uuid id, struct tenant *out_tenant);
-/* Newest first, those before `before`; at most `limit`, whose memory is the caller's. */
+/* Lists the tenants before `before`, newest first. */
 MUST_CHECK enum error tenant_list(struct context *c, bool has_before, struct uuid before,
     struct page *page, struct tenant *out_tenants);
 MUST_CHECK enum error tenant_rename(
     struct context *c, struct uuid id, struct str name, struct tenant *out_tenant);
-/* With everything that it owns, except its audit log. */
+/* Deletes the tenant with all its objects, except its audit log. */
 MUST_CHECK enum error tenant_delete(struct context *c, struct uuid id);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Events: what a client sees of a thread, in order. Each event has a gapless `seq` within its
- * thread, which is the cursor of the thread's stream, and an `id` that rises in the order of
- * commits, which is the cursor of the tenant-wide stream. Both are taken in the transaction of the
- * change that the event tells of. Pruning removes a prefix of a thread's log and is remembered, so
- * that a reader who asks for what is gone is told.
+ * Events: the log of a thread that clients read. Each event has a gapless `seq` within its thread,
+ * which is the cursor of the thread's stream, and an `id` that rises in the order of commits, which
+ * is the cursor of the tenant-wide stream. Both are assigned in the transaction of the change that
+ * the event reports. Pruning removes a prefix of the log and records its end, so that a reader with
+ * an older cursor gets an error instead of a gap.
  */
 #ifndef MODEL_THREADS_EVENTS_H
 #define MODEL_THREADS_EVENTS_H
@@ -17,12 +17,13 @@ enum {
     EVENT_PAYLOAD_MAX_BYTES = 128 * 1024,
     EVENT_BATCH_MAX = 1000,
     EVENT_PAGE_MAX = 1000,
-    EVENT_SCAN_MAX = 20000, /* looked at for one page when there is a filter */
+    EVENT_SCAN_MAX = 20000, /* events examined for one page with a filter */
     EVENT_PAGE_MAX_BYTES = 2 * 1024 * 1024,
     EVENT_MARK_FREES_RUN = 1, /* in the column marks */
 };
 
-/* The kinds of one word, which clients append too. Other kinds have a namespace: "acme.vote". */
+/* The kinds without a namespace, which clients may append, too. Other kinds have a namespace:
+ * "acme.vote". */
 #define EVENT_KINDS(X)            \
     X(EVENT_PROGRESS, "progress") \
     X(EVENT_STATUS, "status")     \
@@ -41,45 +42,45 @@ struct event {
     struct str text;
     struct str payload; /* compact JSON */
     int64_t created_at;
-    /* For Cairn's own listeners: */
-    bool is_last;     /* the thread goes with this event */
+    /* For listeners within Cairn: */
+    bool is_last;     /* the thread is deleted */
     bool frees_run;   /* a run may have become ready to be claimed */
-    bool ends_access; /* of somebody to the thread: who listens for a principal asks again */
+    bool ends_access; /* to the thread, of some principal: streams for principals check again */
 };
 
 /* hub_item.type */
 enum {
-    ITEM_EVENT = 0,    /* a struct event_item, under its thread's id */
-    ITEM_ACCESS_ENDED, /* the key or the tenant of this id may not listen any more; nil: no key */
+    ITEM_EVENT = 0,    /* a struct event_item; its id is that of the thread */
+    ITEM_ACCESS_ENDED, /* the key or tenant with this id lost access; nil: clients without a key */
 };
 
-/* What the hub carries: the event, its strings behind it in the same allocation. */
+/* An event in the hub; its strings are in the same allocation. */
 struct event_item {
     struct hub_item item;
     struct event event;
     char strings[];
 };
 
-/* Whether it is one of the five kinds. */
+/* Returns true for the kinds without a namespace. */
 bool event_kind_is_plain(struct str kind);
-/* Whether there can be events of this kind, Cairn's own among them. */
+/* Returns true for every valid kind, including those that only Cairn appends. */
 bool event_kind_is_known(struct str kind);
-/* Whether it is Cairn's own, which an application cannot use. */
+/* Returns true for kinds that only Cairn appends. */
 bool event_kind_is_reserved(struct str kind);
-/* OK for the five kinds and for application kinds ("vendor.name"), else a fault at `pointer`. */
+/* OK for kinds that clients may append, else a fault at `pointer`. */
 MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);
 
-/* The thread, or the whole tenant, is being deleted: from here on nothing can be appended. */
+/* Called when a thread, or a tenant, is deleted: no event can be appended afterwards. */
 void event_forget_thread(struct context *c, struct uuid thread_id);
 void event_forget_tenant(struct context *c, struct uuid tenant_id);
 
-/* Appends `n` events to one thread; fills in id, thread_id, seq and created_at. */
+/* Appends `n` events to a thread and sets their id, thread_id, seq and created_at. */
 MUST_CHECK enum error event_append(
     struct context *c, struct uuid thread_id, struct event *events, size_t n);
 /*
- * The same in two halves: between them other statements may be sent, and the numbers are there
- * after the second. On a shared store the thread need not have been looked for before: when there
- * is none, the second half says so, and nothing was appended.
+ * The same in two halves: other statements may be sent between them, and the second half sets the
+ * numbers. On a shared store the caller need not check that the thread exists: if it does not, the
+ * second half returns ERR_NOT_FOUND and nothing was appended.
  */
 struct event_append {
     struct query query;
@@ -90,54 +91,53 @@ struct event_append {
 MUST_CHECK enum error event_append_begin(struct context *c, struct uuid thread_id,
     struct event *events, size_t n, struct event_append *out_append);
 MUST_CHECK enum error event_append_end(struct context *c, struct event_append *append);
-/* Appends one to a thread that is there, without waiting for the numbers that it gets. */
+/* Appends one event to a thread that exists, without waiting for its numbers. */
 MUST_CHECK enum error event_emit(struct context *c, struct uuid thread_id, struct event *event);
 
 /*
- * For events that come with their numbers, of threads that are new (archive_import.c). The id for
- * the next of them; on a shared store the statement that adds it takes one: out_has is false.
+ * For imported events of new threads, which have their own seqs (archive_import.c). Returns the id
+ * of the next event. On a shared store the statement takes the id itself: out_has is false.
  */
 MUST_CHECK enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id);
-/* Once they are committed, whoever listens reads from the store what there is. */
+/* After the commit, makes all subscribers read from the store. */
 void event_publish_many(struct context *c);
 
 struct hub_item *event_item_create(struct uuid tenant_id, const struct event *event);
 struct hub_item *event_access_ended_create(struct uuid tenant_id, struct uuid id);
 
 /*
- * The horizon: every event up to this id is to be seen, or never will be. On a shared store ids are
- * taken before the commit, and a later one may be seen earlier: whoever walks by id stops here.
- * Reading it begins a new snapshot, so ask for it first. Event lists and bounds of a whole tenant
- * do so themselves.
+ * The horizon: every event up to this id is visible, or never will be. On a shared store ids are
+ * assigned before the commit, and an event may become visible before one with a smaller id, so
+ * readers in the order of ids stop at the horizon. Reading it begins a new snapshot, so it must be
+ * read first. Event lists and bounds of a tenant do this themselves.
  */
 MUST_CHECK enum error event_horizon(struct context *c, int64_t *out_horizon);
-/* The next row of a statement whose columns begin with an event's. */
+/* Reads the columns of an event, with which the row begins. */
 void event_read_row(struct query *q, struct event *out);
 
 struct event_filter {
-    int64_t through;    /* the last cursor to look at; 0: no bound */
-    bool has_thread_id; /* else the whole tenant */
+    int64_t through;    /* the last cursor to examine; 0: no limit */
+    bool has_thread_id; /* false: the whole tenant */
     struct uuid thread_id;
     bool has_run_id;
     struct uuid run_id;
     struct str kind;
-    size_t page_bytes; /* a page ends once it is larger; 0: EVENT_PAGE_MAX_BYTES */
+    size_t page_bytes; /* ends a page; 0: EVENT_PAGE_MAX_BYTES */
 };
-/* Whether the event passes the filter's run and kind. */
+/* Returns true if the event has the run and kind of the filter. */
 bool event_is_wanted(const struct event_filter *filter, const struct event *event);
-/* Those after the cursor (a seq, or an id for the whole tenant, which to a principal is the threads
- * that it takes part in). A page ends at `limit` events or
- * the filter's page_bytes, whichever comes first; out_more tells whether there are further ones. */
+/* Lists events after the cursor: a seq, or an id for the whole tenant. For a principal the tenant's
+ * events are those of the threads in which it participates. A page also ends at page_bytes. */
 MUST_CHECK enum error event_list(struct context *c, const struct event_filter *filter,
     int64_t after, struct page *page, struct event *out_events);
 
-/* How far a page with this filter may look, at most to `last`; put it into filter.through. When the
- * page holds all that was found, this is the cursor to go on from. */
+/* Returns the last cursor that a page with this filter examines, at most `last`; the caller stores
+ * it in filter.through. If the page ends without `more`, the next page begins there. */
 MUST_CHECK enum error event_scan_end(struct context *c, const struct event_filter *filter,
     int64_t after, int64_t last, int64_t *out_end);
 
-/* The cursor up to which there is something to read, and the one up to which events were pruned. An
- * append may have told of a newer one, past the horizon: nobody is ahead of the log before that. */
+/* The last readable cursor, and the cursor up to which events were pruned. `newest` may be past the
+ * horizon: an append has returned it to a client, so a cursor up to it is valid. */
 struct event_bounds {
     int64_t last;
     int64_t pruned;
@@ -145,40 +145,39 @@ struct event_bounds {
 };
 MUST_CHECK enum error event_bounds(
     struct context *c, const struct event_filter *filter, struct event_bounds *out_bounds);
-/* The seq of the thread's last event whose id is at most this; ERR_BAD_CURSOR when the tenant has
- * no such id yet. */
+/* Returns the seq of the thread's last event with an id up to this one; ERR_BAD_CURSOR if the
+ * tenant has not reached this id. */
 MUST_CHECK enum error event_seq_at_id(
     struct context *c, struct uuid thread_id, int64_t id, int64_t *out_seq);
 
-/* Removes the events up to `through`: at once for every reader; from the tables bit by bit. */
+/* Prunes the events up to `through`: readers no longer see them, and sweeps delete the rows. */
 MUST_CHECK enum error event_prune(
     struct context *c, struct uuid thread_id, int64_t through, int64_t *out_pruned);
-/* Removes what lies before `before_us`. */
+/* Prunes the events before this time. */
 MUST_CHECK enum error event_prune_older(
     struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned);
-/* Removes what belongs to finished runs alone: up to the first event of a run that still goes on,
- * and before `keep_from`. */
+/* Prunes the events of finished runs: those before the first event of an unfinished run, and before
+ * `keep_from`. */
 MUST_CHECK enum error event_prune_finished(
     struct context *c, struct uuid thread_id, int64_t keep_from, int64_t *out_pruned);
-/* Before a thread goes: what was pruned of it stays noted for its tenant. */
+/* Called before a thread is deleted: records in the tenant how far the thread was pruned. */
 MUST_CHECK enum error event_keep_pruned(struct context *c, struct uuid thread_id);
-/* Has every event of a tenant that is being deleted removed bit by bit, up to this id. */
+/* Lets sweeps delete all events of a deleted tenant up to this id. */
 MUST_CHECK enum error event_discard_tenant(
     struct context *c, struct uuid tenant_id, int64_t through_id);
-/* Threads of which something was pruned that is still there (the nil id: of a tenant that was
- * deleted); of all tenants. */
+/* A thread with pruned events that still have rows; the nil id: a deleted tenant. */
 struct event_garbage {
     struct uuid tenant_id;
     struct uuid thread_id;
 };
 MUST_CHECK enum error event_list_garbage(
     struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count);
-/* Deletes some of it; out_more: there is more. */
+/* Deletes some of the rows; out_more: others remain. */
 MUST_CHECK enum error event_collect_garbage(
     struct context *c, struct uuid thread_id, bool *out_more);
-/* Tells the loops, after the commit, that a key or a tenant may not listen any more. */
+/* After the commit, notifies the loops that a key or a tenant has lost access. */
 void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id);
-/* Ids up to this one are never given again. */
+/* Ensures that ids up to this one are never assigned again. */
 MUST_CHECK enum error event_raise_floor(struct context *c, int64_t id);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Messages: what is said in a thread. A message's seq is that of its message.created event, so
- * pages by seq never skip one, whoever else appends. Edits and deletion keep what was there before
- * as a version; a deleted message stays as a tombstone. The metadata member `debug` is stored
- * apart: it is in no event, and in an answer only when asked for. The words of a message are in the
- * search index in the same transaction.
+ * Messages of a thread. The seq of a message is that of its message.created event, so pages in the
+ * order of seq never skip a message. An edit or deletion keeps the previous contents as a version;
+ * a deleted message remains as a tombstone. The metadata member `debug` is stored separately: no
+ * event contains it, and an answer only on request. The search index is updated in the same
+ * transaction.
  */
 #ifndef MODEL_THREADS_MESSAGES_H
 #define MODEL_THREADS_MESSAGES_H
@@ -59,7 +59,7 @@ struct message {
     enum message_type type;
     struct str content;
     struct str content_type;
-    struct str metadata;  /* with `debug` only before it is stored, and where it was asked for */
+    struct str metadata;  /* with `debug` only before it is stored, and on request */
     struct str filenames; /* an array of strings */
     bool has_run_id;
     struct uuid run_id;
@@ -67,10 +67,10 @@ struct message {
     struct uuid responds_to;
     bool has_addressed_to;
     struct uuid addressed_to;
-    struct str command; /* {"name":…,"arguments":[…],"options":{…}}; STR_NONE of other types */
+    struct str command; /* {"name":…,"arguments":[…],"options":{…}}; STR_NONE for other types */
     bool has_debug;
     struct str debug;
-    struct str responses; /* ids of what answers it; STR_NONE in lists */
+    struct str responses; /* the ids of responses; STR_NONE in lists */
     struct str snippet;   /* of a search */
     bool has_deleted_at;
     int64_t deleted_at;
@@ -81,11 +81,11 @@ struct message {
 
 /* --- Queries -------------------------------------------------------------------------------- */
 
-/* With `responses`; with `debug` in its metadata when asked for. */
+/* Reads a message with its responses, and with `debug` in its metadata if with_debug. */
 MUST_CHECK enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
     bool with_debug, struct message *out_message);
 
-/* Between two cursors, both excluded: seqs, 0 and INT64_MAX where there is none. */
+/* `after` and `before` are seqs, both exclusive; 0 and INT64_MAX: no limit. */
 struct message_filter {
     struct uuid thread_id;
     int64_t after;
@@ -101,13 +101,12 @@ struct message_filter {
 struct message_page {
     struct page page;
     struct message *messages; /* room for page.limit */
-    /* Everything between these, both included, was looked at: to go on, ask before the first or
-     * after the second. */
+    /* The examined seqs, both inclusive. The next page begins before the first, or after the last.
+     */
     int64_t first_seq;
     int64_t last_seq;
 };
-/* A page ends at `limit` messages, at PAGE_MAX_BYTES, and, with a filter of type or sender, after
- * MESSAGE_SCAN_MAX seqs. */
+/* With a filter of type or sender, a page also ends after MESSAGE_SCAN_MAX seqs. */
 MUST_CHECK enum error message_list(
     struct context *c, const struct message_filter *filter, struct message_page *page);
 
@@ -120,26 +119,26 @@ struct message_version {
     struct str filenames;
     int64_t created_at;
 };
-/* Newest first, those before the version `before`. A principal sees those of its own messages. */
+/* Lists the versions before `before`, newest first. A principal sees those of its own messages. */
 MUST_CHECK enum error message_list_versions(struct context *c, const struct message *message,
     int64_t before, bool with_debug, struct page *page, struct message_version *out_versions);
 
 struct message_search {
-    struct str text; /* of the client */
+    struct str text; /* as the client sent it */
     bool has_thread_id;
     struct uuid thread_id;
     int64_t before; /* an event_id; INT64_MAX: from the newest */
 };
-/* Newest first. A principal finds what is in threads in which it takes part. */
+/* Newest first. A principal finds messages of the threads in which it participates. */
 MUST_CHECK enum error message_search(struct context *c, const struct message_search *search,
     struct page *page, struct message *out_messages);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
 /*
- * Creates messages in two halves, as event_append_begin and _end do: the first checks them, the
- * second stores them with their numbers. `at` is the pointer of the list in the body; STR_NONE: the
- * body is the one message.
+ * Creates messages in two halves, as event_append_begin and event_append_end do: the first checks
+ * the messages, the second stores them with their numbers. `at` is the pointer of the list in the
+ * body; STR_NONE: the body is one message.
  */
 struct message_append {
     struct uuid thread_id;
@@ -153,23 +152,23 @@ MUST_CHECK enum error message_append_end(struct context *c, struct message_appen
 MUST_CHECK enum error message_create(
     struct context *c, struct uuid thread_id, struct message *message);
 
-/* Replaces content, content_type, metadata (with debug) and filenames of `before`, as message_get
- * has it with debug, by those of `after`. */
+/* Replaces content, content_type, metadata (with debug) and filenames of `before`, which
+ * message_get has read with debug. */
 MUST_CHECK enum error message_update(
     struct context *c, const struct message *before, struct message *after);
-/* Leaves a tombstone; nothing happens to one. */
+/* Replaces the message by a tombstone; does nothing if it is one. */
 MUST_CHECK enum error message_delete(struct context *c, struct message *message);
 
 /* --- The index of words --------------------------------------------------------------------- */
 
-/* Before a thread, or a tenant, is deleted. */
+/* Remove the words of a thread, or a tenant, before it is deleted. */
 MUST_CHECK enum error message_forget_thread(struct context *c, struct uuid thread_id);
 MUST_CHECK enum error message_forget_tenant(struct context *c, struct uuid tenant_id);
 
-/* A thread with messages that the index does not have yet; of all tenants. */
+/* Finds a thread, of any tenant, with messages that are not yet in the index. */
 MUST_CHECK enum error message_find_unsearchable(
     struct context *c, bool *out_found, struct uuid *out_tenant, struct uuid *out_thread);
-/* Gives some of them to the index. */
+/* Adds some of them to the index; out_more: others remain. */
 MUST_CHECK enum error message_make_searchable(
     struct context *c, struct uuid thread_id, bool *out_more);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Notebooks: threads that belong together, with a title and instructions of their own. A thread is
- * in one notebook at most; as such it is called a session of it. Links go with either end; threads
- * stay when their notebook goes.
+ * Notebooks: groups of threads with a title and instructions. A thread is in at most one notebook,
+ * as one of its sessions. Deleting a notebook does not delete its threads.
  */
 #ifndef MODEL_THREADS_NOTEBOOKS_H
 #define MODEL_THREADS_NOTEBOOKS_H
@@ -18,30 +17,29 @@ enum {
 
 struct notebook {
     struct uuid id;
-    int64_t number; /* 1, 2, 3 within the tenant, for people */
+    int64_t number; /* 1, 2, 3 … within the tenant, for people */
     struct str title;
     struct str description;
-    struct str instructions; /* lists leave them out */
+    struct str instructions; /* lists omit them */
     struct str metadata;
-    int64_t sessions; /* how many */
+    int64_t sessions; /* the number of sessions */
     int64_t created_at;
     int64_t updated_at;
     int64_t version;
 };
 
-/* Creates what `notebook` describes, and fills in the rest of it. */
+/* Creates the notebook that `notebook` describes, and sets its other members. */
 MUST_CHECK enum error notebook_create(struct context *c, struct notebook *notebook);
 MUST_CHECK enum error notebook_get(
     struct context *c, struct uuid id, struct notebook *out_notebook);
 /* Newest first; `before` NULL: from the newest. */
 MUST_CHECK enum error notebook_list(struct context *c, const struct uuid *before, struct page *page,
     struct notebook *out_notebooks);
-/* Replaces what a client may change of `before` (as read behind the tenant's lock) by
- * `after`. */
+/* Replaces the members that clients may change. `before` was read with the tenant's lock held. */
 MUST_CHECK enum error notebook_update(
     struct context *c, const struct notebook *before, struct notebook *after);
 MUST_CHECK enum error notebook_delete(struct context *c, struct uuid id);
-/* The one that the thread is in; ERR_NOT_FOUND when it is in none. */
+/* Returns the notebook of the thread; ERR_NOT_FOUND if it is in none. */
 MUST_CHECK enum error notebook_of_thread(
     struct context *c, struct uuid thread_id, struct notebook *out_notebook);
 
@@ -53,13 +51,13 @@ struct notebook_session {
     struct str status;
     int64_t created_at;
 };
-/* Puts a thread into it, or a new one (the nil id). ERR_CONFLICT while it is in another. */
+/* Adds a thread to the notebook; the nil id: a new thread. ERR_CONFLICT: it is in another one. */
 MUST_CHECK enum error notebook_add_session(struct context *c, struct uuid notebook_id,
     struct uuid thread_id, struct notebook_session *out_session);
-/* Newest first, those before the number `before` (0: from the newest). */
+/* Lists sessions before this number (0: all), newest first. */
 MUST_CHECK enum error notebook_list_sessions(struct context *c, struct uuid notebook_id,
     int64_t before, struct page *page, struct notebook_session *out_sessions);
-/* The thread stays. */
+/* Does not delete the thread. */
 MUST_CHECK enum error notebook_remove_session(
     struct context *c, struct uuid notebook_id, struct uuid thread_id);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Shares: links that let others take part in a thread, or give them a copy of it. A share's token
- * is "cairn_share_" and 64 characters: the share's id and 256 random bits. The database holds its
- * SHA-256 alone; the token is shown once, when the share is made.
+ * Shares: links that add participants to a thread, or give them a copy of it. The token of a share
+ * is "cairn_share_" and 64 characters: the id of the share and 256 random bits. The database has
+ * only its SHA-256; the token is returned once, when the share is created.
  *
- * Redeeming only ever promotes. What each redemption gave is noted, so that revoking the share
- * takes exactly that back: from whoever was given more by name since, nothing. Everything about a
- * share happens under the lock of its thread.
+ * Redeeming never lowers a permission. Each redemption records the previous permission, so that
+ * revoking the share restores it, unless the participant has since been given more by name. All
+ * operations on a share hold the lock of its thread.
  */
 #ifndef MODEL_THREADS_SHARES_H
 #define MODEL_THREADS_SHARES_H
@@ -14,7 +14,7 @@
 #include "model/threads/participants.h"
 
 enum {
-    SHARES_MAX = 1000, /* of one thread, that can still be redeemed */
+    SHARES_MAX = 1000, /* of a thread, not counting those that cannot be redeemed */
     SHARE_LABEL_MAX_BYTES = 200,
     SHARE_TOKEN_MAX_BYTES = 128,
     SHARE_REDEMPTIONS_MAX = 1000000,
@@ -40,24 +40,24 @@ struct share {
     int64_t expires_at;
     bool is_revoked;
     int64_t revoked_at;
-    struct str created_by; /* the principal; STR_NONE: a key of the whole tenant */
+    struct str created_by; /* a principal; STR_NONE: a key of the tenant */
     int64_t created_at;
     int64_t updated_at;
     int64_t version;
-    struct str token; /* only from share_create */
+    struct str token; /* only set by share_create */
 };
 
-/* Makes the share that `share` describes (kind, permission, label, limit, expiry). */
+/* Creates the share that `share` describes: kind, permission, label, limit and expiry. */
 MUST_CHECK enum error share_create(struct context *c, struct uuid thread_id, struct share *share);
 MUST_CHECK enum error share_get(
     struct context *c, struct uuid thread_id, struct uuid id, struct share *out_share);
-/* Newest first; out_more: there are others. */
+/* Newest first. */
 MUST_CHECK enum error share_list(struct context *c, struct uuid thread_id, bool has_before,
     struct uuid before, struct page *page, struct share *out_shares);
-/* Ends the access that it gave. Nothing happens when it was revoked before. */
+/* Revokes the share and the access that it gave. Does nothing if it was revoked before. */
 MUST_CHECK enum error share_revoke(struct context *c, struct share *share);
-/* Revokes those of the thread that the principal made and that can still be redeemed. The access
- * that they gave to others stays: it may be that of who asks for this. */
+/* Revokes the redeemable shares that the principal has created in the thread. Access that they gave
+ * remains: it may be that of the caller. */
 MUST_CHECK enum error share_close_all_by(
     struct context *c, struct uuid thread_id, struct str principal, int64_t *out_closed);
 
@@ -71,24 +71,25 @@ struct redemption {
     bool has_copied_thread_id;
     struct uuid copied_thread_id;
     bool has_active;
-    bool active; /* the participant has its access from here */
+    bool active; /* revoking the share would restore the previous permission */
     int64_t created_at;
 };
 MUST_CHECK enum error share_list_redemptions(struct context *c, struct uuid share_id,
     bool has_before, struct uuid before, struct page *page, struct redemption *out_redemptions);
 
-/* What a redemption leads to. */
+/* The result of a redemption. */
 struct redeemed {
     struct uuid share_id;
     enum share_kind kind;
-    struct uuid thread_id; /* of a copy: the new one */
+    struct uuid thread_id; /* for a copy: the new thread */
     struct uuid participant_id;
     enum permission permission;
     bool has_changed;
-    bool changed; /* false: the principal had all of it already */
+    bool changed; /* false: the principal already had the access */
 };
-/* For the context's principal; ERR_NOT_FOUND where the token is no share's of its tenant. Who has
- * the access, or a copy, already is not counted. `name`: of a new participant; STR_NONE. */
+/* Redeems a share for the context's principal. ERR_NOT_FOUND: no share of the tenant has this
+ * token. A principal that already has the access, or a copy, is not counted. `name` is that of a
+ * new participant, or STR_NONE. */
 MUST_CHECK enum error share_redeem(
     struct context *c, struct str token, struct str name, struct redeemed *out_redeemed);
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Threads: one conversation each, with the documents that outlive its runs. A document that the
- * active run changes is first kept as it was, so that a start with the policy `rollback` can put it
- * back. Status changes obey one table; each emits a `status` event in the same transaction. That a
- * thread was made, changed or deleted is told by `conversation.` events.
+ * Threads: conversations, with documents that outlive their runs. Before the active run changes a
+ * document, its previous contents are saved, so that a start with the policy `rollback` can restore
+ * them. A change of status obeys one table and appends a `status` event in the same transaction.
+ * Creation, changes and deletion append `conversation.` events.
  */
 #ifndef MODEL_THREADS_THREADS_H
 #define MODEL_THREADS_THREADS_H
@@ -21,7 +21,7 @@ enum {
     THREAD_EVENT_AGE_MAX_S = 10 * 366 * 86400,
     THREAD_METADATA_FILTERS = 4,
     THREAD_METADATA_MEMBERS = 256,
-    THREAD_METADATA_INDEXED_BYTES = 256, /* longer keys and values cannot be filtered by */
+    THREAD_METADATA_INDEXED_BYTES = 256, /* filters ignore longer keys and values */
 };
 
 /* clang-format off */
@@ -41,10 +41,10 @@ enum {
 ENUM_DECLARE(thread_status, THREAD_STATUS_NONE, thread_statuses, THREAD_STATUSES);
 ENUM_DECLARE(run_policy, RUN_POLICY_NONE, thread_run_policies, RUN_POLICIES);
 
-/* JSON documents are compact text; STR_NONE where the list left them out. */
+/* JSON documents are compact text; STR_NONE if the list omits them. */
 struct thread {
     struct uuid id;
-    struct str key; /* the user's own id of it, unique in the tenant; STR_NONE */
+    struct str key; /* the client's own id, unique in the tenant; STR_NONE: none */
     enum thread_status status;
     struct str title;
     struct str agent;
@@ -68,24 +68,27 @@ struct thread {
     int64_t version;
 };
 
-/* The next member of the metadata that can be filtered by: thread_metadata has exactly these. */
+/* Returns the next member of the metadata that filters can use: exactly these are in the table
+ * thread_metadata. */
 bool thread_metadata_next(
     struct arena *arena, struct json_iter *members, struct str *out_key, struct str *out_value);
 
-/* Of a new thread: makes its metadata what it can be filtered by. */
+/* Adds the metadata of a new thread to the table that filters use. */
 MUST_CHECK enum error thread_index_metadata(
     struct context *c, struct uuid thread_id, struct str metadata);
 
-/* Fills in what the client left out. */
+/* Sets the defaults of absent members. */
 void thread_defaults(struct thread *thread);
 
-/* Creates the thread that `thread` describes (its log begins after last_seq), and fills in the rest
- * of it. A principal that does so is its first participant. ERR_CONFLICT names who has the key. */
+/* Creates the thread that `thread` describes and sets its other members; its log begins after
+ * last_seq. The context's principal becomes its first participant. ERR_CONFLICT names the thread
+ * that has the key. */
 MUST_CHECK enum error thread_create(struct context *c, struct thread *thread);
-/* The thread with the key of `thread`, as it is; or else creates it. Whoever does so at the same
- * time gets the same one. */
+/* Reads the thread with the key of `thread`, or creates it. Concurrent calls return the same
+ * thread.
+ */
 MUST_CHECK enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_new);
-/* To a principal, only one that it takes part in. */
+/* A principal finds only threads in which it participates. */
 MUST_CHECK enum error thread_get_by_key(
     struct context *c, struct str key, struct thread *out_thread);
 MUST_CHECK enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread);
@@ -107,29 +110,30 @@ struct thread_filter {
     struct str metadata_values[THREAD_METADATA_FILTERS];
     bool with_documents;
 };
-/* Newest first; to a principal, those that it takes part in. A page ends at `limit` threads or
- * PAGE_MAX_BYTES; out_more: there are others. */
+/* Newest first. A principal sees the threads in which it participates. */
 MUST_CHECK enum error thread_list(struct context *c, const struct thread_filter *filter,
     struct page *page, struct thread *out_threads);
 
-/* Replaces what a client may change of `before` (as read in this transaction) by `after`. */
+/* Replaces the members that clients may change. `before` was read in this transaction. */
 MUST_CHECK enum error thread_update(
     struct context *c, const struct thread *before, struct thread *after);
-/* Tells of all that differs but the status, by the names of it, and reads `after` anew. */
+/* Appends an event with the names of the changed members, except the status, and reads `after`
+ * again. */
 MUST_CHECK enum error thread_tell_update(
     struct context *c, const struct thread *before, struct thread *after);
-/* With its runs and events; one event remains, for the tenant-wide stream, which tells of it. */
+/* Deletes the thread with its runs and events. One event remains, which reports the deletion in the
+ * tenant-wide stream. */
 MUST_CHECK enum error thread_delete(struct context *c, struct uuid id);
 
-/* Changes the status alone. */
+/* Changes only the status. */
 MUST_CHECK enum error thread_set_status(
     struct context *c, struct thread *thread, enum thread_status status);
 MUST_CHECK enum error thread_set_recent_run(
     struct context *c, struct thread *thread, struct uuid run_id);
 
-/* Puts back the documents that the run changed. */
+/* Restores the documents that the run changed. */
 MUST_CHECK enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid run_id);
-/* Forgets how they were. */
+/* Deletes the saved documents of the run. */
 MUST_CHECK enum error thread_forget_undo(struct context *c, struct uuid run_id);
 
 #endif
