@@ -23,11 +23,11 @@ VALUES = {  # the C type of a member: the suffix of the row_ and query_bind_ fun
 
 
 class Structs:
-    """The structs and enums of the headers of src/model, and where each is defined."""
+    """The structs and enums of the headers of the model, and where each is defined."""
 
-    def __init__(self, src):
-        self.src, self.members, self.headers, self.words = src, {}, {}, {}
-        for path in sorted((src / "model").rglob("*.h")):
+    def __init__(self, model):
+        self.members, self.headers, self.words = {}, {}, {}
+        for path in sorted(model.rglob("*.h")):
             text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
             for tag, words in re.findall(r"ENUM_DECLARE\((\w+), \w+, (\w+),", text):
                 self.words[f"enum {tag}"] = (tag, words)

@@ -188,7 +188,7 @@ class Verify(unittest.TestCase):
 
     def compile(self, bind):
         out = self.project.src / "model/things.sql.h"
-        gen_sql.generate_header(self.project.src / "model/things.sql", out)
+        gen_sql.generate_header(self.project.src / "model/things.sql", out, out.with_suffix(".d"))
         self.project.write("bind.c", f'#include "model/things.sql.h"\nvoid bind(struct query *q);\n'
                            f"void bind(struct query *q)\n{{\n    {bind}\n}}\n")
         command = ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-fsyntax-only", f"-I{self.project.src}",
@@ -201,6 +201,28 @@ class Verify(unittest.TestCase):
 
     def test_a_parameter_of_another_type_does_not_compile(self):
         self.assertIn("PARAM_I64_title", self.compile("query_i64(q, title, 1);"))
+
+    def declare_rows(self, member):
+        self.project.write("model/things.h", '#include "store/query.h"\nstruct thing {\n'
+                           f"    struct uuid id;\n    {member}\n}};\n")
+        self.project.change("model/things.sql", "-- name: thing_get",
+                            "-- reads thing_read: struct thing from id, t.title\n"
+                            "-- binds thing_bind: struct thing for thing_rename\n"
+                            "\n-- name: thing_get")
+
+    def test_rows_are_read_into_members_of_the_same_name(self):
+        self.declare_rows("struct str title;")
+        use = "struct thing t; thing_read(q, &t); thing_bind(q, &t);"
+        self.assertEqual(self.compile(use), "")
+        header = (self.project.src / "model/things.sql.h").read_text()
+        self.assertIn("out->title = row_text(q);", header)
+        self.assertIn('query_bind_text(q, "title", in->title);', header)
+
+    def test_a_column_without_a_member_is_rejected(self):
+        self.declare_rows("struct str tittle;")
+        with self.assertRaises(SystemExit) as caught:
+            self.compile("")
+        self.assertIn("struct thing has no member for the column title", str(caught.exception))
 
 
 class Generate(unittest.TestCase):
