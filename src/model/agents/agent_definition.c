@@ -3,9 +3,9 @@
 
 #include "base/json/json_number.h"
 
-enum { ENCODED_MAX_BYTES = 64 * 1024 * 1024 }; /* past what a body can hold */
+enum { ENCODED_MAX_BYTES = 64 * 1024 * 1024 }; /* larger than any body */
 
-/* Where nothing is said. */
+/* Defaults. */
 enum {
     DEFAULT_SHORT_TERM_TOKENS = 8000,
     DEFAULT_TOP_K = 5,
@@ -21,7 +21,7 @@ static struct str encode(struct context *c, const struct schema *schema, const v
     return json_text_take(&text, c->arena);
 }
 
-/* False: it is too large to look at; the fault is told. */
+/* Returns false, and reports a fault, if the JSON is too large to parse. */
 static bool parse(struct context *c, struct str pointer, struct str text, struct json *out_value)
 {
     struct json_doc *doc = ARENA_NEW(c->arena, struct json_doc);
@@ -190,7 +190,7 @@ static void read_tool(
     if (json_type(item) == JSON_OBJECT) {
         if (schema_decode_at(c->arena, &schema_tool_binding, where, item, out_tool, c->problem) !=
             OK)
-            return; /* told */
+            return; /* reported */
     } else if (is_tool_name(c, item)) {
         out_tool->tool = json_string(c->arena, item);
     } else {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What differs between two versions of an agent. */
+/* The differences between two versions of an agent. */
 #include "base/json/json_diff.h"
 #include "model/agents/agent_versions.h"
 
@@ -15,7 +15,7 @@ static bool parse(struct context *c, struct str text, struct json *out_value)
     return true;
 }
 
-/* A graph that is not there is null: in a definition every part has its member. */
+/* An absent graph is null, because a definition has a member for every part. */
 static bool compare_part(struct context *c, enum agent_part part, struct str from, struct str to,
     struct json_writer *w, struct agent_diff_field *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A workflow graph: what its nodes and edges have to say to each other. */
+/* Checks the nodes and edges of a workflow graph. */
 #include "base/condition.h"
 #include "base/json/json.h"
 #include "model/agents/agent_definition.h"
@@ -11,14 +11,14 @@ struct named {
     size_t index; /* in the list of nodes */
 };
 
-/* The edges that leave a node are a chain through `next`; links count from 1, and 0 is the end. */
+/* The edges from a node are linked by `next`; indexes begin with 1, and 0 is the end. */
 struct graph {
     struct context *c;
     struct str pointer;
     const struct graph_node *nodes;
     size_t n_nodes;
     struct named *by_name;
-    size_t *first; /* of each node */
+    size_t *first; /* for each node */
     size_t *next, *target;
     size_t n_links;
 };

@@ -74,19 +74,19 @@ enum error agent_link_list(struct context *c, struct uuid parent_id,
 
 /* --- What a link may not do ----------------------------------------------------------------- */
 
-/* Looks below the child for the parent, and for how deep it goes. Where an agent's links begin in
- * the branches, what is known of the agent is kept: each is looked at once. */
+/* Searches the descendants of the child for the parent, and measures their depth. The result for
+ * each agent is stored at its first link, so that every agent is visited once. */
 struct search {
     struct context *c;
     const struct agent_branches *branches;
     struct uuid wanted;
-    int *heights; /* by the first link of an agent; 0: not yet looked at */
+    int *heights; /* indexed by the first link of an agent; 0: not visited */
     struct str path[AGENT_LINK_DEPTH_MAX + 2];
-    int path_len; /* 0: the wanted one was not found */
+    int path_len; /* 0: the agent was not found */
 };
 
-/* How long the longest way below the agent is; -1: the wanted one is there, and the path is left.
- */
+/* Returns the length of the longest path below the agent; -1 if the wanted agent is below it: then
+ * the path is set. */
 static int height_of(struct search *s, struct uuid id, struct str name, int depth)
 {
     size_t first, end;
@@ -223,7 +223,7 @@ static enum error check_ends(struct context *c, const struct agent_link *link,
     return e;
 }
 
-/* What was left out is as it was, or the default. */
+/* Sets absent members to the previous ones, or to the defaults. */
 static enum error fill_in(
     struct context *c, bool is_new, const struct agent_link *before, struct agent_link *link)
 {

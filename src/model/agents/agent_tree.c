@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The links below an agent, at once; and as the tree that they are. */
+/* The links below an agent, as a list and as a tree. */
 #include "base/schema_fields.h"
 #include "model/agents/agent_links.h"
 #include "model/agents/agent_links.sql.h"
@@ -92,7 +92,7 @@ struct growth {
     bool truncated;
 };
 
-/* Fills in the children. */
+/* Sets the children. */
 static void grow(struct growth *g, struct agent_tree *node, int depth)
 {
     struct json_text text;

@@ -114,7 +114,7 @@ static enum error add_activation(
     return query_run(&q);
 }
 
-/* Behind agent_lock. */
+/* Called after agent_lock. */
 static enum error activate(
     struct context *c, const struct agent *agent, struct str version, const char *action)
 {
@@ -251,7 +251,7 @@ static enum error next_by_bump(
     return OK;
 }
 
-/* What the new version is called; `newest` is none when there is no version yet. */
+/* Returns the number of the new version; `newest` is STR_NONE if there is no version yet. */
 static enum error choose_version(struct context *c, const struct agent_version_draft *draft,
     struct str newest, struct str *out_version)
 {
@@ -273,7 +273,7 @@ static enum error choose_version(struct context *c, const struct agent_version_d
     return OK;
 }
 
-/* Definition and name of the version that follows `newest`. */
+/* Sets the definition and the number of the version after `newest`. */
 static enum error draft_next(struct context *c, const struct agent *agent,
     const struct agent_version_draft *draft, bool has_newest, const struct agent_version *newest,
     struct agent_version *out_next)

@@ -120,7 +120,7 @@ enum error agent_require(struct context *c, struct uuid id)
 /* --- Create, read, list -------------------------------------------------------------------------
  */
 
-/* The parameters that insert and update share. */
+/* Binds the parameters of INSERT and UPDATE. */
 static enum error write_row(
     struct context *c, const struct sql_statement *statement, const struct agent *agent)
 {
@@ -139,7 +139,7 @@ static enum error write_row(
     return e == OK && changed == 0 ? name_taken(c, agent->name) : e;
 }
 
-/* Names are given under the tenant's lock, one at a time. */
+/* The tenant's lock makes names unique. */
 enum error agent_create_defined(
     struct context *c, struct agent *agent, const struct agent_definition *definition)
 {
@@ -219,7 +219,7 @@ enum error agent_update(struct context *c, const struct agent *before, struct ag
     return e == OK ? agent_get(c, before->id, after) : e;
 }
 
-/* Who takes part in a thread cannot go from under its participants. */
+/* An agent that participates in a thread cannot be deleted. */
 static enum error check_absent_from_threads(struct context *c, struct uuid id)
 {
     struct query q;

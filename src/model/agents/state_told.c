@@ -32,7 +32,7 @@ static enum error list_threads(
     return query_end(&q);
 }
 
-/* The oldest first, as everybody does who locks several. */
+/* The oldest first: all jobs lock several threads in this order. */
 enum error state_lock_told(struct context *c, const struct state_place *place)
 {
     struct threads threads;
@@ -64,7 +64,8 @@ static void write_changed(
     json_write_end(w);
 }
 
-/* Names of members of `of` that `other` lacks or, unless `missing_alone`, has differently. */
+/* Writes the names of members of `of` that `other` does not have or, unless `missing_alone`, that
+ * differ. */
 static void write_members(struct json_writer *w, struct arena *arena, struct json of,
     struct json other, bool missing_alone, size_t *told, int64_t *untold)
 {
@@ -86,7 +87,7 @@ static void write_members(struct json_writer *w, struct arena *arena, struct jso
     }
 }
 
-/* Which members of the data: a client that shows one of them knows whether to look again. */
+/* The names of the changed members, so that a client knows whether to read the document again. */
 static enum error write_changed_members(
     struct context *c, struct json_writer *w, const struct state *before, const struct state *after)
 {
@@ -123,7 +124,7 @@ static void write_id(struct json_writer *w, const char *name, struct uuid id)
         json_write_uuid(w, id);
 }
 
-/* Never the data: a log is kept longer, and read by more, than a document. */
+/* The event never contains the data: a log has more readers than a document, and is kept longer. */
 static enum error write_payload(struct context *c, struct json_writer *w,
     const struct state_place *place, const struct state *before, const struct state *after)
 {

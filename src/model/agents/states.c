@@ -47,8 +47,8 @@ static enum error absent(struct context *c, const struct state_place *place)
 
 /* --- Where ---------------------------------------------------------------------------------- */
 
-/* Whose it is, locked: a thread with all that is in it, or what belongs to the agent alone. Threads
- * come before agents, also those in which a change of the agent's own will be told. */
+/* Locks the owner of the document: the thread, or the agent. Threads are locked before agents,
+ * including those that get the event of a change to an agent's own document. */
 static enum error enter(struct context *c, const struct state_place *place)
 {
     struct thread unused;
@@ -175,7 +175,7 @@ static enum error add_version(
     return query_run(&q);
 }
 
-/* Configuration is administrative: the audit log tells of it, and no thread. */
+/* A configuration is administrative: a change is recorded in the audit log, but not in a thread. */
 static enum error tell(struct context *c, const struct state_place *place, const char *kind,
     const struct state *before, const struct state *after)
 {

@@ -5,7 +5,7 @@
 #include "model/agents/agents.h"
 #include "model/agents/storage.sql.h"
 
-/* Whose it is, locked before it is changed. */
+/* Locks the agent before its storage changes. */
 static enum error enter(struct context *c, struct uuid agent_id)
 {
     enum error e = agent_lock(c, agent_id);
@@ -19,7 +19,7 @@ static enum error check_key(struct context *c, struct str key)
     return problem_fault(c->problem, STR("key"), "must have 1 to %d bytes", STORAGE_KEY_MAX_BYTES);
 }
 
-/* It is sent back as it came, in a header: printable, and a type with a subtype. */
+/* The content type is returned in a header, so it must be printable and have a subtype. */
 enum error storage_check_type(struct context *c, struct str type, struct str pointer)
 {
     size_t slash = str_find(type, '/');
@@ -33,7 +33,7 @@ enum error storage_check_type(struct context *c, struct str type, struct str poi
                      STORAGE_TYPE_MAX_BYTES);
 }
 
-/* Of one that is not there the version is 0. */
+/* An item that does not exist has version 0. */
 static enum error find(struct context *c, const struct sql_statement *statement,
     struct uuid agent_id, struct str key, struct storage_item *out_item)
 {
@@ -151,9 +151,9 @@ static uint32_t decode(const unsigned char *p, size_t len)
     return code_point;
 }
 
-/* The first text behind all that begin with the prefix: its last character is the next one. A
- * character without a next one goes, and the one before it counts. No key reaches what stands for
- * "behind all keys". */
+/* Returns the smallest text that is greater than all with this prefix: its last character is
+ * incremented. A character that cannot be incremented is removed, and the one before it is
+ * incremented. If none remains, the result is greater than every key. */
 static struct str behind(struct arena *arena, struct str prefix)
 {
     size_t end = prefix.len;

@@ -54,7 +54,7 @@ static enum error number_of_pause(struct context *c, const struct sql_statement 
 
 /* --- The pause ------------------------------------------------------------------------------ */
 
-/* Ids and names are in events and logs: what is seen of them is what they are. */
+/* Ids and names appear in events and logs, so they must not contain invisible characters. */
 static bool is_plain(struct str text)
 {
     for (size_t i = 0; i < text.len; i++)
@@ -216,7 +216,7 @@ enum error awaited_tools_add(struct context *c, struct run *run, const struct to
     }
     if (e == OK)
         e = tell_awaited(c, run, pause);
-    /* The event of the change repeats the run's state. */
+    /* The event of the change contains the run's state. */
     if (e == OK)
         e = run_get(c, run->id, run);
     if (e == OK)
@@ -251,7 +251,7 @@ static bool has_id(const struct str *ids, size_t n, struct str id)
     return false;
 }
 
-/* Parts what is new from what is known; an id that was never named refuses them all. */
+/* Separates new results from duplicates. An unknown id rejects the whole request. */
 static enum error sort_out(struct context *c, const struct run *run,
     const struct tool_result *results, size_t n, bool *is_new, struct tool_outcome *out)
 {
@@ -305,7 +305,7 @@ static enum error settle_one(
     return query_run(&q);
 }
 
-/* {"tool_results":[…]}, in the order in which the tools were named. */
+/* Writes {"tool_results":[…]}, in the order in which the engine named the tools. */
 static enum error write_input(struct context *c, struct uuid run_id, int64_t pause, struct run *run)
 {
     struct query q;

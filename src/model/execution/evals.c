@@ -115,7 +115,7 @@ static enum error check_run(struct context *c, struct uuid run_id)
                : e;
 }
 
-/* What is named anew must be there; what was named before may have gone since. */
+/* A new agent or run must exist; an unchanged one may have been deleted since. */
 static enum error check(struct context *c, const struct eval *before, const struct eval *after)
 {
     bool same_agent = before->has_agent_id && uuid_eq(before->agent_id, after->agent_id);

@@ -22,7 +22,8 @@ static enum error tell(
 
 /* --- The end of a run ----------------------------------------------------------------------- */
 
-/* What the run's rows say. `out_given` is what it gave as its last word; out_output: as JSON. */
+/* Reads the members of the entry from the rows of the run. out_output: its final output, as JSON.
+ */
 static enum error read_run(
     struct context *c, struct uuid run_id, struct history_entry *out, struct str *out_output)
 {
@@ -78,7 +79,8 @@ static enum error insert(struct context *c, const struct history_entry *entry)
     return query_run(&q);
 }
 
-/* The last word of a run: its content, what its output says, or what its model said last. */
+/* Finds the final response of a run: its content, the text of its output, or the last message of
+ * its model. */
 static enum error find_response(
     struct context *c, const struct run *run, struct str output, struct history_entry *entry)
 {
@@ -88,7 +90,7 @@ static enum error find_response(
     bool may_tell = str_is_none(entry->final_response) && !uuid_is_nil(entry->messages_id) &&
                     run->status == RUN_COMPLETED;
     enum error e = may_tell ? transcript_get(c, entry->messages_id, &list) : OK;
-    /* It is told to whoever reads the entry; the run ends all the same. */
+    /* Damage is reported when the entry is read. The run ends all the same. */
     if (e == ERR_DAMAGED) {
         problem_init(c->problem, c->arena);
         return OK;
@@ -115,7 +117,7 @@ enum error history_append(struct context *c, const struct run *run)
     if (run->has_parent_run_id)
         return OK;
     enum error e = read_run(c, run->id, &entry, &output);
-    /* What never began has said nothing: the history that is kept is another run's. */
+    /* A run that never started has no history: the resumption has that of another run. */
     if (e == OK && run->has_started_at)
         e = resumption_take_history(c, run->thread_id, &entry.messages_id);
     if (e == OK)
@@ -133,7 +135,7 @@ enum error history_append(struct context *c, const struct run *run)
     return e == OK ? tell(c, "history.created", &entry, run->id) : e;
 }
 
-/* The run that is nobody's child; RUN_DEPTH_MAX bounds how far that is. */
+/* Finds the topmost ancestor of the run, at most RUN_DEPTH_MAX levels above. */
 static enum error find_root(struct context *c, const struct run *run, struct run *out_root)
 {
     enum error e = OK;

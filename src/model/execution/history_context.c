@@ -5,13 +5,13 @@
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 
-/* One message that may go into the context. */
+/* A candidate for the context. */
 struct piece {
     struct json message;
     int64_t tokens;
 };
 
-/* What one run gives, without what the system said. */
+/* The messages of one run, without system messages. */
 struct pieces {
     struct piece *items;
     size_t count;
@@ -38,7 +38,7 @@ static struct str said(struct context *c, const char *role, struct str content)
     return json_text_take(&text, c->arena);
 }
 
-/* What was asked and what was answered, of a run whose engine told no messages. */
+/* Makes messages from the question and the answer of a run whose engine reported none. */
 static struct str as_pair(struct context *c, const struct history_entry *entry)
 {
     struct json_text text;
@@ -133,7 +133,8 @@ static int by_id_and_place(const void *a, const void *b)
     return order != 0 ? order : x->place < y->place ? -1 : x->place > y->place;
 }
 
-/* The last message up to the result's own that uses the tool; that itself when there is none. */
+/* Returns the last message, up to the one with the result, that uses the tool; or the one with the
+ * result. */
 static size_t place_of_use(const struct mentions *uses, const struct mention *result)
 {
     size_t low = 0, high = uses->count;
@@ -148,10 +149,8 @@ static size_t place_of_use(const struct mentions *uses, const struct mention *re
     return found ? uses->items[low - 1].place : result->place;
 }
 
-/*
- * For each message the first one that it needs. Blocks of content say tool_use with an id, and
- * tool_use_id in the result; other engines say tool_calls with ids, and tool_call_id.
- */
+/* Sets for each message the first message that it depends on. Content blocks have tool_use with an
+ * id, and results tool_use_id; other engines use tool_calls with ids, and tool_call_id. */
 static size_t *find_needs(struct context *c, const struct pieces *run)
 {
     struct mentions uses = {0}, results = {0};
@@ -176,7 +175,8 @@ static size_t *find_needs(struct context *c, const struct pieces *run)
     return needs;
 }
 
-/* The first message from which on all fit into the budget, and no result lacks its use. */
+/* Returns the first message from which all messages fit into the budget and every result has its
+ * use. */
 static size_t find_cut(struct context *c, const struct pieces *run, int64_t budget)
 {
     const size_t *needs = find_needs(c, run);
@@ -203,7 +203,7 @@ static struct pieces drop_first(struct pieces run, size_t n)
     return rest;
 }
 
-/* The newest runs that fit; `runs` is filled from its end, and out_first is the oldest of them. */
+/* Selects the newest runs that fit. `runs` is filled from its end; out_first is the oldest one. */
 static enum error choose(struct context *c, const struct history_entry *entries, size_t count,
     int64_t budget, struct pieces *runs, size_t *out_first, bool *out_truncated)
 {
@@ -285,7 +285,7 @@ enum error history_context(struct context *c, struct uuid thread_id,
     if (e != OK)
         return e;
     context.runs_used = (int64_t)(page.count - first);
-    /* A page of large texts may hold fewer runs than the query allows. */
+    /* A page with large texts may have fewer runs than the query allows. */
     bool is_cut_short = page.more && page.count < page.limit;
     context.truncated = context.truncated || is_over || is_cut_short;
     context.messages = write_messages(c, system, &runs[first], page.count - first);

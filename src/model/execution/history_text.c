@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-enum { TEXT_MAX_BYTES = 8 * 1024 * 1024 }; /* as a list of messages */
+enum { TEXT_MAX_BYTES = 8 * 1024 * 1024 }; /* the list of messages */
 
 struct str history_text_of_output(struct arena *arena, struct str output)
 {
@@ -22,7 +22,7 @@ struct str history_text_of_output(struct arena *arena, struct str output)
     return STR_NONE;
 }
 
-/* The blocks of text of a message, one after the other, each on lines of its own. */
+/* Joins the text blocks of a message with line feeds. */
 static struct str text_of_blocks(struct arena *arena, struct json blocks)
 {
     struct json block, type, text;

@@ -25,7 +25,8 @@ static void read_row(struct query *q, struct price *out)
     out->created_at = row_i64(q);
 }
 
-/* Of this name alone, also when it says that there is no price; the version is 0 if none is. */
+/* Reads the newest version with exactly this name, even if it is a deletion; version 0 if there is
+ * none. */
 static enum error newest(struct context *c, struct str model, struct price *out_price)
 {
     struct query q;
@@ -55,7 +56,7 @@ enum error price_get(struct context *c, struct str model, struct price *out_pric
 
 /* --- By a model's name ----------------------------------------------------------------------- */
 
-/* Whether the text ends in this: 0 stands for a digit. */
+/* Returns true if the text ends with the pattern, in which 0 matches any digit. */
 static bool ends_in(struct str text, struct str form)
 {
     if (text.len <= form.len)

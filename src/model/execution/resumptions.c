@@ -63,7 +63,7 @@ static enum error read_runs(struct context *c, struct resumption *r)
     return query_end(&q);
 }
 
-/* A tool as the engine asked for it, or the result that it had for it already. */
+/* Writes a frontend tool that has no result, or the result of a backend tool. */
 static void write_tool(struct query *q, struct resumption *r, struct json_writer *frontend,
     struct json_writer *backend)
 {
@@ -168,7 +168,7 @@ static struct str text_of(struct context *c, struct json object, const char *nam
     return STR_NONE;
 }
 
-/* The role, then the instructions, a blank line between them. */
+/* Joins the role and the instructions with a blank line. */
 static struct str prompt_of(struct context *c, struct json prompt)
 {
     struct str role = text_of(c, prompt, "role");
@@ -279,7 +279,7 @@ static enum error tell(struct context *c, struct uuid thread_id, int64_t version
     return event_emit(c, thread_id, &event);
 }
 
-/* If-Match speaks of the resumption; the thread has a version of its own. */
+/* If-Match refers to the resumption, not to the version of the thread. */
 static enum error write_title(struct context *c, const struct resumption *r)
 {
     struct thread before, after;
@@ -355,7 +355,7 @@ enum error resumption_append(
 
 /* --- What runs do to it --------------------------------------------------------------------- */
 
-/* Version 0: there is none. */
+/* Version 0: the resumption does not exist. */
 static enum error find_place(struct context *c, struct uuid thread_id, struct resumption *out)
 {
     struct query q;

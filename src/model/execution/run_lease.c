@@ -2,7 +2,7 @@
 #include "model/execution/run_store.h"
 #include "model/execution/runs.sql.h"
 
-/* How many runs a claim goes after that others take from under it. */
+/* How often a claim retries after another node has taken the run. */
 enum { CLAIM_ATTEMPTS = 4 };
 
 static bool lease_is_held(const struct context *c, const struct run *run)
@@ -99,8 +99,8 @@ static enum error next_queued(
     return query_end(&q);
 }
 
-/* The thread of the next run, locked: one that nobody else is at, if there is one. Otherwise it is
- * waited for, since no news will come of a run that is there already. */
+/* Finds and locks the thread of the next run, preferably one that no other job holds. Otherwise the
+ * job waits for the lock, because no event will announce a run that is already queued. */
 static enum error lock_next(
     struct context *c, const struct run_claim *claim, struct uuid *out_thread, bool *out_found)
 {
@@ -116,14 +116,14 @@ static enum error lock_next(
     e = next_queued(c, claim, &run, out_found);
     if (e != OK || !*out_found)
         return e;
-    /* Who waits for one thread while it holds another may be waited for. */
+    /* A job that waits for a second thread could deadlock. */
     if (!uuid_is_nil(c->locked_thread))
         return tx_run_again(c->tx);
     *out_thread = run.thread_id;
     return context_lock_thread(c, run.thread_id);
 }
 
-/* What was found before the lock may be another's by now; it is looked for again under the lock. */
+/* Another job may have taken the run before the lock was acquired, so the run is searched again. */
 static enum error next_locked(
     struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found)
 {
@@ -152,7 +152,7 @@ enum error run_claim(
     if (e != OK)
         return e;
     out_run->worker = claim->worker;
-    /* The number of the event that will tell of this claim: no other one of the thread has it. */
+    /* The seq of the event that will report this claim, which is unique in the thread. */
     out_run->fence = thread.last_seq + 1;
     hold(c, out_run, claim->lease_ms);
     e = run_change(c, out_run, RUN_RUNNING, STR("claimed"));

@@ -186,7 +186,7 @@ enum error run_phase_of_patch(
 
 /* --- Moves ---------------------------------------------------------------------------------- */
 
-/* The trigger of this change; a fault if the client named another one (`told`). */
+/* Returns the trigger of this change; a fault if the client sent another one (`told`). */
 static enum error find_trigger(struct context *c, enum phase from, enum phase to, struct str told,
     enum phase_trigger *out_trigger)
 {
@@ -204,7 +204,7 @@ static enum error find_trigger(struct context *c, enum phase from, enum phase to
         STR_ARG(first), str_is_none(second) ? "" : " or ", STR_ARG(second));
 }
 
-/* The status that the run gets with a phase; it may be the one it has. */
+/* Returns the status of the run in this phase, which may be its current one. */
 static enum run_status status_with(const struct run *run, enum phase phase)
 {
     enum run_status status = run_phase_status(phase);

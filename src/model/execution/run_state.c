@@ -50,7 +50,7 @@ static enum error refuse(struct context *c, const struct run *run, struct str at
 
 /* --- The event of a change ------------------------------------------------------------------ */
 
-/* Documents larger than this are named in an event, and read from the run. */
+/* For a larger document, the event has only its name; clients read it from the run. */
 enum { EVENT_DOCUMENT_MAX_BYTES = 64 * 1024 };
 
 static void write_document(struct json_writer *w, const char *name, struct str document)
@@ -119,7 +119,7 @@ static enum error list_children(
     return run_read_all(&q, out_children);
 }
 
-/* Generation by generation; RUN_DEPTH_MAX bounds how deep this goes. */
+/* Recursive, with at most RUN_DEPTH_MAX levels. */
 static enum error cancel_children(struct context *c, const struct run *parent)
 {
     struct run_array children;
@@ -129,7 +129,7 @@ static enum error cancel_children(struct context *c, const struct run *parent)
     return e;
 }
 
-/* A direct run that was queued behind this one starts now; queued ones wait for a worker. */
+/* Starts the next direct run of the thread. A run with dispatch queue waits for a worker. */
 static enum error start_next(struct context *c, struct uuid thread_id)
 {
     struct run_array active;
@@ -152,8 +152,8 @@ static enum error finish(struct context *c, const struct run *run)
         e = thread_forget_undo(c, run->id);
     if (e == OK && !run->has_parent_run_id)
         e = start_next(c, run->thread_id);
-    /* thread.last_seq is the event that told of the end: it stays until the next run's. Children
-     * end within their parent's turn, and go with it. */
+    /* thread.last_seq is the event of the run's end, which is kept until the next run ends. The
+     * events of children are pruned with those of their parent. */
     if (e == OK && thread.prune_on_completion && !run->has_parent_run_id)
         e = event_prune_finished(c, run->thread_id, thread.last_seq, &pruned);
     return e;
@@ -214,7 +214,8 @@ enum error run_change_with(struct context *c, struct run *run, enum run_status t
 
 /* --- An engine's update --------------------------------------------------------------------- */
 
-/* What a finished run was and did; its metadata and what was measured may still be told. */
+/* Returns true if members differ that cannot change after the end. Metadata and metrics still can.
+ */
 static bool differs_for_good(const struct run *before, const struct run *after)
 {
     const struct {
@@ -240,7 +241,7 @@ static enum error check_unfinished(
         "the run is %.*s: only its metadata and metrics can be changed", STR_ARG(status));
 }
 
-/* Work on a queued run begins with a claim, which gives it a lease; and only those are queued. */
+/* A run with dispatch queue becomes running only by a claim, and only such a run becomes queued. */
 static enum error check_dispatch(struct context *c, const struct run *run, enum run_status to)
 {
     bool direct = run->dispatch == RUN_DIRECT;
@@ -256,7 +257,7 @@ static enum error check_dispatch(struct context *c, const struct run *run, enum 
     return OK;
 }
 
-/* An engine's change of status; what people's verbs do to children, it does too. */
+/* Applies an engine's change of status. Pause and resume include the children, as for people. */
 static enum error move(
     struct context *c, struct run *run, enum run_status to, const struct phase_move *phase)
 {
@@ -269,7 +270,7 @@ static enum error move(
     return run_change_with(c, run, to, STR_NONE, phase);
 }
 
-/* A direct run that waits behind others starts when they have ended, not before. */
+/* A direct run that waits for others can start only after they have ended. */
 static enum error check_turn(struct context *c, const struct run *run, enum run_status to)
 {
     struct run_array active;
@@ -325,7 +326,7 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
 
 /* --- People's verbs ------------------------------------------------------------------------- */
 
-/* The question is answered: it leaves the engine's state. */
+/* Removes the answered question from the engine's state. */
 static enum error drop_pending_input(struct context *c, struct run *run)
 {
     struct json_doc state, patch;
@@ -357,7 +358,7 @@ enum error run_input(struct context *c, struct run *run, struct str input)
     return e == OK ? run_get(c, run->id, run) : e;
 }
 
-/* A paused run's children do not work on without it. */
+/* The children of a paused run are paused, too. */
 enum error run_pause_tree(struct context *c, struct run *run)
 {
     struct run_array children;
@@ -375,7 +376,7 @@ enum error run_resume_tree(struct context *c, struct run *run)
     struct run_array children;
     bool waited = run->paused_from == RUN_WAITING, queued = run->paused_from == RUN_QUEUED;
     enum run_status to = waited || queued ? run->paused_from : run_ready_status(run);
-    /* The event repeats the question, which is in the state. */
+    /* The event contains the question, which is in the state. */
     enum error e = waited ? run_get(c, run->id, run) : OK;
     if (e == OK)
         e = run_change(c, run, to, STR("resume"));
@@ -384,7 +385,7 @@ enum error run_resume_tree(struct context *c, struct run *run)
     for (size_t i = 0; e == OK && i < children.count; i++)
         if (children.runs[i].status == RUN_PAUSED)
             e = run_resume_tree(c, &children.runs[i]);
-    /* A direct run that had been queued starts as soon as nothing is in its way. */
+    /* A direct run that was queued starts if no other run is active. */
     if (e == OK && queued)
         e = start_next(c, run->thread_id);
     return e;

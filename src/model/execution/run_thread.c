@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verbs that move a thread and its active runs together. */
+/* Verbs that change a thread and its active runs. */
 #include "model/execution/run_store.h"
 
-/* Applies one verb to every active run that it can move; `leave` names a status to pass over. */
+/* Applies a verb to every active run, except those with the status `leave`. */
 static enum error each_active(struct context *c, struct thread *thread, enum run_status leave,
     enum error (*verb)(struct context *c, struct run *run))
 {
@@ -14,7 +14,7 @@ static enum error each_active(struct context *c, struct thread *thread, enum run
     return e;
 }
 
-/* If-Match speaks of the thread; its runs have versions of their own. */
+/* If-Match refers to the thread, not to the versions of its runs. */
 static enum error take_match(struct context *c, const struct thread *thread)
 {
     enum error e = context_check_match(c, thread->version);
@@ -55,7 +55,7 @@ enum error thread_cancel(struct context *c, struct thread *thread, struct str re
         e = thread_set_status(c, thread, THREAD_CANCELLED);
     if (e == OK)
         e = run_list_active(c, thread->id, &active);
-    /* Newest first, so that ending one does not start the next. */
+    /* Newest first, so that the end of a run does not start the next one. */
     for (size_t i = active.count; e == OK && i > 0; i--)
         e = run_change(c, &active.runs[i - 1], RUN_CANCELLED, reason);
     return e == OK ? thread_get(c, thread->id, thread) : e;

@@ -35,7 +35,7 @@ static void read_execution(struct query *q, struct run *out)
     out->step_count = row_i64(q);
     out->usage = read_usage(q);
     out->total_usage = read_usage(q);
-    /* A run that is older than phases does not use them. */
+    /* A run from before phases were introduced does not use them. */
     if (out->phase == PHASE_NONE)
         out->phase = run_is_finished(out) ? run_phase_at_end(out->status) : PHASE_CREATED;
 }
@@ -282,7 +282,8 @@ static enum error end_active(struct context *c, struct run_array *active, bool r
     return e;
 }
 
-/* Makes way for a new run, or refuses it; out_wait when it has to queue behind others. */
+/* Ends the active runs, or rejects the new one, as the policy says. out_wait: the new run has to
+ * wait. */
 static enum error apply_policy(
     struct context *c, struct uuid thread_id, enum run_policy policy, bool *out_wait)
 {
@@ -315,7 +316,7 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     return e;
 }
 
-/* A child works inside its parent's turn: under the parent's lease, on the parent's thread. */
+/* A child runs on the thread, and under the lease, of its parent. */
 static enum error check_parent(struct context *c, struct uuid thread_id, struct run *run)
 {
     struct run parent = {0};
@@ -340,7 +341,7 @@ static enum error check_start(struct context *c, const struct thread *thread,
     if (thread->status != THREAD_ACTIVE)
         return problem_set(c->problem, ERR_CONFLICT,
             "the thread is %.*s: only an active thread can start a run", STR_ARG(status));
-    /* The policy is about independent runs. */
+    /* The policy applies only to runs without a parent. */
     enum error e = run->has_parent_run_id
                        ? check_parent(c, thread->id, run)
                        : apply_policy(c, thread->id,
@@ -348,7 +349,7 @@ static enum error check_start(struct context *c, const struct thread *thread,
     return e == OK ? check_count(c, thread->id) : e;
 }
 
-/* The model that the version says, for a run that names none. */
+/* Takes the model from the agent version if the run has none. */
 static enum error take_model(struct context *c, struct run *run)
 {
     struct agent_version version;
@@ -366,7 +367,8 @@ static enum error take_model(struct context *c, struct run *run)
     return OK;
 }
 
-/* What the agent says of the run; the thread is locked, so that the agent may be next. */
+/* Takes members from the agent. The thread is already locked, and agents are locked after threads.
+ */
 static enum error take_agent(struct context *c, struct run *run)
 {
     struct agent agent;

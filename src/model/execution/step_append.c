@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How steps come into a run: numbers, messages, usage, rows, and the event that tells of them. */
+/* Appends steps to a run: numbers, messages, usage, rows and the event. */
 #include "base/json/json_write.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/execution/history.h"
@@ -8,7 +8,7 @@
 #include "model/execution/usage.h"
 #include "model/threads/events.h"
 
-/* The thread is locked since the run was read. */
+/* The thread has been locked since the run was read. */
 static enum error take_numbers(
     struct context *c, const struct run *run, struct step *steps, size_t n)
 {
@@ -39,7 +39,7 @@ static enum error last_snapshot(struct context *c, struct uuid run_id, struct uu
     return query_end(&q);
 }
 
-/* Each list of messages builds on the one before it. */
+/* Each list of messages is stored as a change to the previous one. */
 static enum error keep_messages(
     struct context *c, const struct run *run, struct step *steps, size_t n)
 {
@@ -68,7 +68,7 @@ static enum error keep_messages(
 
 /* --- Calls of models ------------------------------------------------------------------------ */
 
-/* The end of a call that does not name the model: the beginning of the call does, perhaps. */
+/* If the end of a call has no model, the beginning of the call may have it. */
 static enum error take_model(struct context *c, struct step *steps, size_t i)
 {
     struct step start = {0};
@@ -92,7 +92,7 @@ static enum error take_model(struct context *c, struct step *steps, size_t i)
     return OK;
 }
 
-/* What a call does not say of itself, its run does. */
+/* Absent members of a call are taken from its run. */
 static void take_model_of_run(const struct run *run, struct step *step)
 {
     if (str_is_none(step->provider) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of a new step, and what the data of its action say of it. */
+/* Checks a new step, and takes absent members from the data of its action. */
 #include "base/json/json.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/execution/step_parts.h"
@@ -9,7 +9,7 @@
 ENUM_DEFINE(action_types, ACTION_TYPES);
 ENUM_DEFINE(step_outcomes, STEP_OUTCOMES);
 
-/* An application's own types have none. */
+/* Types of applications have no traits. */
 static unsigned traits_of(struct str type)
 {
 #define TRAITS(type, word, traits) [type] = traits,
@@ -18,7 +18,7 @@ static unsigned traits_of(struct str type)
     return traits[action_type_parse(type)];
 }
 
-/* They are formed as the kinds of events that applications have. */
+/* Types of applications have the form of their kinds of events. */
 static bool is_of_application(struct str type)
 {
     return event_kind_is_known(type) && !event_kind_is_plain(type) && !event_kind_is_reserved(type);
@@ -173,7 +173,7 @@ static bool says(struct json data, const char *name, enum json_type type)
     return json_get(data, str_of(name), &value) && json_type(value) == type;
 }
 
-/* Errors of tools are told in many ways; what is not told went well. */
+/* Tools report errors in several ways; without a report the outcome is a success. */
 static bool tells_of_error(struct json data)
 {
     struct json error;

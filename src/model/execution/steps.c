@@ -47,7 +47,7 @@ static void read_row(struct query *q, struct step *out)
     out->created_at = row_i64(q);
 }
 
-/* A snapshot is that of a document of which the messages are a member. */
+/* The snapshot is an object with the messages as a member. */
 enum error step_read_messages(struct context *c, struct step *step)
 {
     if (!step->has_snapshot_id)
@@ -71,7 +71,7 @@ enum error step_get(struct context *c, struct uuid run_id, int64_t number, struc
     return e == OK ? step_read_messages(c, out_step) : e;
 }
 
-/* The beginning of a call is the nearest step before its end that has to do with calls. */
+/* The beginning of a call is the nearest earlier step that belongs to a call. */
 enum error step_find_call(
     struct context *c, struct uuid run_id, int64_t number, struct step *out_start, bool *out_found)
 {
@@ -124,7 +124,7 @@ enum error step_messages_of_call(
 
 /* --- Lists ---------------------------------------------------------------------------------- */
 
-/* Reads and ends a query for a page; the messages are read when it has ended. */
+/* Reads a page and ends the query, and then reads the messages. */
 static enum error read_page(
     struct context *c, struct query *q, bool with_messages, struct step_page *page)
 {
@@ -195,7 +195,7 @@ enum error step_list_run(struct context *c, const struct step_run_filter *f, str
     return e;
 }
 
-/* The statements by their narrowest filter, and how many filters there are. */
+/* The statements for the narrowest filter, and the number of filters. */
 struct way {
     const struct sql_statement *list;
     const struct sql_statement *scan;
@@ -229,7 +229,7 @@ static struct way way_of(const struct step_filter *f)
     return way;
 }
 
-/* Between two places of the order by time and id, the first included. */
+/* A range in the order of time and id; the first position is inclusive. */
 struct span {
     int64_t from_at;
     int64_t from_id;
@@ -263,7 +263,7 @@ static void bind_filter(struct query *q, const struct step_filter *f)
     bind_text_if(q, PARAM_TEXT_model, f->model);
 }
 
-/* Where the index is left when several filters find too little: raises the span's beginning. */
+/* Limits the number of examined steps: raises the beginning of the range. */
 static enum error bound_scan(struct context *c, const struct way *way, const struct step_filter *f,
     int64_t entries, struct span *span, bool *out_bounded)
 {
@@ -300,7 +300,7 @@ static enum error list_span(struct context *c, const struct way *way, const stru
     return read_page(c, &q, f->with_messages, page);
 }
 
-/* Several filters mostly find what they look for soon: a small part of the index is tried first. */
+/* Several filters usually find enough steps soon, so a small range of the index is tried first. */
 enum error step_list(struct context *c, const struct step_filter *f, struct step_page *page)
 {
     static const int64_t entries[] = {STEP_SCAN_MAX / 20, STEP_SCAN_MAX};

@@ -3,7 +3,7 @@
 
 #include "base/json/json_write.h"
 
-/* The member of the snapshot that the list is; an object's member can be appended to. */
+/* The member of the snapshot that contains the list: snapshots can append to members. */
 #define MEMBER "messages"
 
 enum error transcript_check(struct context *c, struct str list, struct str pointer)
@@ -42,7 +42,7 @@ static struct str as_document(struct context *c, struct str list)
     return json_text_take(&text, c->arena);
 }
 
-/* What was kept goes, once what follows it is there. */
+/* Deletes the previous transcript after the new one is stored. */
 static enum error succeed(struct context *c, struct uuid next, struct uuid *id)
 {
     enum error e = uuid_is_nil(*id) ? OK : snapshot_drop(c, *id);

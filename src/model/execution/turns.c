@@ -77,7 +77,7 @@ enum error turn_list(struct context *c, struct uuid run_id, int64_t after, bool 
     return query_end(&q);
 }
 
-/* The newest turn of the run, without its documents; false when it has none. */
+/* Reads the newest turn of the run, without its documents; out_found is false if there is none. */
 static enum error get_newest(
     struct context *c, const struct run *run, struct turn *out_turn, bool *out_found)
 {
@@ -137,7 +137,7 @@ enum error turn_check_input(struct context *c, struct str message, struct str re
     return c->problem->n_faults > 0 ? ERR_INVALID : OK;
 }
 
-/* New output may have a "status" of its own, which is then the turn's; otherwise it is `usual`. */
+/* Sets an absent status of the turn to the "status" of its output, or else to `usual`. */
 static enum error take_status(struct context *c, struct turn *turn, enum turn_status usual)
 {
     struct json_doc doc;
@@ -282,7 +282,7 @@ enum error turn_begin(
     return e == OK ? turn_get(c, run->id, turn->id, turn) : e;
 }
 
-/* What a turn gave back stays; what is measured and kept of it may be told later. */
+/* The output of a finished turn cannot change; latency and checkpoint may be reported later. */
 static enum error check_change(struct context *c, const struct turn *before,
     const struct turn *after, const struct usage *usage)
 {

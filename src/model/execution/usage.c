@@ -3,7 +3,7 @@
 
 #include "model/execution/usage.sql.h"
 
-/* Far above any bill, far below what 64 bits hold: of one call, and of a sum. */
+/* Limits of the cost of a call, and of a sum: far above any bill, far below 64 bits. */
 #define CALL_COST_MAX_PICO INT64_C(1000000000000000000)
 #define SUM_COST_MAX_PICO INT64_C(9000000000000000000)
 
@@ -35,7 +35,7 @@ static enum error check_tokens(struct context *c, const struct usage *usage)
     return OK;
 }
 
-/* False when it is more than a call may cost. */
+/* Returns false if the cost exceeds the limit of a call. */
 static bool add_part(int64_t tokens, int64_t rate, int64_t *out_part, int64_t *total)
 {
     return !__builtin_mul_overflow(tokens, rate, out_part) && *out_part <= CALL_COST_MAX_PICO &&
@@ -80,13 +80,13 @@ enum error usage_cost(struct context *c, const struct usage *usage, struct cost 
 
 /* --- Where it is added ------------------------------------------------------------------------ */
 
-/* The run that is meant, as its row says. */
+/* The members of the run's row that are needed here. */
 struct subject {
     bool is_there;
     struct uuid agent_id;
     struct str model;
     struct str provider;
-    int64_t highest_cost; /* of it and its ancestors */
+    int64_t highest_cost; /* of the run and its ancestors */
 };
 
 static enum error read_subject(struct context *c, struct uuid run_id, struct subject *out)
@@ -117,7 +117,7 @@ static enum error sum_too_large(struct context *c)
         c->problem, ERR_CONFLICT, "the sum of costs would exceed the maximum of 9000000");
 }
 
-/* Binds what the statement takes. */
+/* Binds the parameters that the statement has. */
 static void bind(struct context *c, struct query *q, const struct sql_statement *statement,
     struct uuid run_id, const struct usage *usage, const struct cost *cost)
 {

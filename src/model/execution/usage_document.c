@@ -95,7 +95,7 @@ static void add_row(struct cost_document *total, const struct model_usage *row)
     total->unpriced_calls += row->has_price_version ? 0 : row->llm_calls;
 }
 
-/* Rows are in the order of the models. */
+/* The rows are ordered by model. */
 static void name_models(
     struct arena *arena, struct cost_document *total, const struct model_usage *rows, size_t count)
 {
@@ -110,7 +110,7 @@ static void name_models(
         total->models = (struct str_list){names, n};
 }
 
-/* The sums of a tree are within the bounds that usage_add keeps for its root. */
+/* usage_add limits the sums of the root, and so those of its tree. */
 static void sum_up(
     struct arena *arena, const struct model_usage *rows, size_t count, struct cost_document *out)
 {

@@ -17,7 +17,7 @@ enum error usage_currency(struct context *c, struct str *out_currency)
     return e;
 }
 
-/* False when the cost is more than can be told. */
+/* Returns false if the cost exceeds 64 bits. */
 static bool read_sums(struct query *q, struct usage_sums *out)
 {
     out->runs_started = row_i64(q);

@@ -119,7 +119,8 @@ static bool text_to_number(struct str text, double *out)
     return is_number;
 }
 
-/* As scripts take a value for a number; false: it is none. */
+/* Converts a value to a number as JavaScript does, but not an array or object; false if it is none.
+ */
 static bool to_number(struct arena *arena, struct json value, double *out)
 {
     switch (json_type(value)) {
@@ -141,8 +142,9 @@ static bool to_number(struct arena *arena, struct json value, double *out)
     return false;
 }
 
-/* Below 0, 0 or above 0. False: they do not compare. Numbers do; two texts that are not both
- * numbers do by their bytes, so that times of RFC 3339 compare as times. */
+/* Sets out_order below 0, to 0 or above 0; false if the values cannot be compared. Numbers are
+ * compared by value, texts that are not both numbers by their bytes, so that RFC 3339 times compare
+ * as times. */
 static bool compare(struct arena *arena, struct json a, struct json b, int *out_order)
 {
     double x, y;

@@ -60,7 +60,7 @@ struct str_list memory_split_namespace(struct arena *arena, struct str ns)
 struct str memory_above_namespace(struct arena *arena, struct str prefix)
 {
     enum { LAST_CODE_POINT = 0x10ffff };
-    if (prefix.len > 0) /* '/' comes right behind '.' */
+    if (prefix.len > 0) /* '/' is the byte after '.' */
         return arena_printf(arena, "%.*s/", (int)prefix.len - 1, prefix.ptr);
     size_t len = 0;
     char *text = arena_alloc(arena, MEMORY_LABEL_MAX_BYTES + 2 * UTF8_MAX_LEN);
@@ -113,9 +113,9 @@ enum error memory_item_get(
 
 /* --- Change ----------------------------------------------------------------------------------- */
 
-/* What is under the key, if anything. */
+/* Reads the item with this key, if there is one. */
 struct found {
-    bool is_there; /* also when it has expired */
+    bool is_there; /* also if the item has expired */
     bool is_live;
     int64_t number;
     int64_t created_at;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which namespaces of the store have items: each once, cut to a depth, by their bytes. */
+/* Lists the namespaces that have items, cut to a depth, without duplicates, in the order of their
+ * bytes. */
 #include "model/memory/memory_items.sql.h"
 #include "model/memory/memory_search.h"
 
-/* Where names are cut, most of a page may be behind the one that was told: less is read at once. */
+/* With a depth, most rows of a page may have the same name, so fewer rows are read at once. */
 enum { NAMES_A_PAGE = 1000, NAMES_TO_CUT_A_PAGE = 100 };
 
 struct names {
@@ -35,7 +36,7 @@ static bool is_asked_for(const struct memory_namespaces *asked, struct str_list 
     return true;
 }
 
-/* Its first labels, so many as are asked for. */
+/* Returns the namespace cut to the requested depth. */
 static struct str cut(const struct names *n, struct str ns)
 {
     size_t depth = 0;
@@ -45,7 +46,8 @@ static struct str cut(const struct names *n, struct str ns)
     return ns;
 }
 
-/* Where to go on behind it. No text is between one and the same with U+0001 behind it. */
+/* Returns the position after the namespace: no text is between a text and the same text followed by
+ * U+0001. */
 static struct str behind(const struct names *n, struct str ns)
 {
     return arena_printf(n->c->arena, "%.*s\x01", STR_ARG(ns));
@@ -55,7 +57,7 @@ static void look_at(struct names *n, struct str ns)
 {
     struct memory_namespaces_found *found = n->found;
     struct str name = cut(n, ns);
-    if (str_cmp(ns, found->last) < 0) /* it would be cut to one that was told */
+    if (str_cmp(ns, found->last) < 0) /* would be cut to the previous name */
         return;
     if (!is_asked_for(n->asked, memory_split_namespace(n->c->arena, ns))) {
         found->last = behind(n, ns);
@@ -96,7 +98,7 @@ static enum error look_at_page(struct names *n, struct str from, size_t *out_row
     return query_end(&q);
 }
 
-/* The prefix up to its first "*", which is a range. */
+/* The prefix up to its first "*", which the index can use. */
 static enum error find_range(struct names *n, struct str *out_from)
 {
     struct str_list head = {.items = n->asked->prefix.items};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Items by the words that they have of a query. */
+/* Ranks items by the words of a query. */
 #include "model/memory/memory_rank.h"
 
 #include <stdlib.h>
@@ -36,7 +36,7 @@ int memory_by_rank(const void *a, const void *b)
     return memory_by_number(b, a);
 }
 
-/* One word in the engine's language; words.h leaves nothing in it that means something there. */
+/* Writes a word in the query language of the engine; words.h leaves no special character in it. */
 static struct str match_of(struct context *c, const struct memory_search *search, struct str word)
 {
     struct str place = memory_place_word(c, search->prefix);
@@ -45,7 +45,7 @@ static struct str match_of(struct context *c, const struct memory_search *search
         STR_ARG(place), STR_ARG(word));
 }
 
-/* The fewer items have a word, the more it counts: one more each time they are half as many. */
+/* A word has the more weight the fewer items have it: one more for each halving. */
 static int64_t weight_of(size_t items)
 {
     int64_t weight = 1;
@@ -54,7 +54,7 @@ static int64_t weight_of(size_t items)
     return weight;
 }
 
-/* The items with this word. */
+/* Reads the items with this word. */
 static enum error find_word(struct context *c, const struct memory_search *search, struct str word,
     struct candidate *out, size_t *out_count, int64_t *total_weight)
 {
@@ -69,12 +69,12 @@ static enum error find_word(struct context *c, const struct memory_search *searc
     size_t n = e == OK ? *out_count : 0;
     int64_t weight = weight_of(n);
     for (size_t i = 0; i < n; i++)
-        out[i].score = (double)weight; /* whole, so that sums are exact */
+        out[i].score = (double)weight; /* an integer, so that sums are exact */
     *total_weight += weight;
     return e;
 }
 
-/* One of each number, with the sum of their weights as a share of all. */
+/* Merges candidates with the same number; the score is their share of the total weight. */
 static size_t merge(struct candidate *all, size_t n, int64_t total_weight)
 {
     size_t count = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Items by the likeness of their vectors to one: the best of each counts. */
+/* Ranks items by the similarity of their vectors to a given one; the best vector of each item
+ * counts. */
 #include <stdlib.h>
 
 #include "model/memory/memory_rank.h"
@@ -46,7 +47,7 @@ static enum error find_items(struct likeness *l, struct arena *arena)
     if (e == OK && l->count > 0)
         qsort(l->all, l->count, sizeof *l->all, memory_by_number);
     for (size_t i = 0; e == OK && i < l->count; i++)
-        l->all[i].score = -2; /* below all cosines */
+        l->all[i].score = -2; /* less than any cosine */
     return e;
 }
 

@@ -7,18 +7,18 @@
 
 enum { HEADS_AT_FIRST = 500, READ_AT_ONCE = 64, READ_MAX_BYTES = 4 * 1024 * 1024 };
 
-/* A search under way. */
+/* A search in progress. */
 struct walk {
     struct context *c;
     const struct memory_search *search;
     const struct memory_filter *filter;
     struct memory_found *found;
     struct str above;
-    struct arena scratch; /* of the items that are being looked at */
+    struct arena scratch; /* of the items being examined */
     bool is_ranked;
-    int64_t place; /* of ranked candidates, those that are done */
+    int64_t place; /* number of examined candidates of a ranking */
     size_t skip;
-    size_t looks; /* how many it may */
+    size_t looks; /* the limit */
     size_t looked;
     int64_t looked_bytes;
     size_t answer_bytes;
@@ -59,7 +59,7 @@ static bool is_wanted(struct walk *w, const struct memory_item *item)
                                     memory_filter_holds(w->filter, json_root(&doc)));
 }
 
-/* Out of the scratch, into the answer. */
+/* Copies the item from the scratch arena into the answer. */
 static void keep(struct walk *w, const struct memory_item *item, const struct candidate *candidate)
 {
     struct memory_item *kept = &w->found->items[w->found->count++];
@@ -100,7 +100,7 @@ static enum error read_items(struct walk *w, const struct candidate *candidates,
     return query_end(&q);
 }
 
-/* So many of them as can be read at once: not more bytes than a page, or a single one. */
+/* Returns how many candidates to read at once: up to the size of a page, and at least one. */
 static size_t read_ahead(const struct walk *w, const struct candidate *candidates, size_t n)
 {
     size_t most = w->filter != NULL ? READ_AT_ONCE : w->search->limit - w->found->count;
@@ -114,7 +114,7 @@ static size_t read_ahead(const struct walk *w, const struct candidate *candidate
     return i;
 }
 
-/* Reads these and takes those that are wanted, until there is enough. */
+/* Reads these candidates and takes the matching ones, until the page is full. */
 static enum error look_at(
     struct walk *w, const struct candidate *candidates, size_t n, size_t *out_passed)
 {
@@ -137,7 +137,7 @@ static enum error look_at(
     return e;
 }
 
-/* Afterwards w->is_over tells that there are others and no room for them. */
+/* Afterwards w->is_over is true if the page is full and there are others. */
 static enum error walk_over(struct walk *w, const struct candidate *candidates, size_t n)
 {
     enum error e = OK;
@@ -165,8 +165,8 @@ static void bind_place(struct walk *w, struct query *q)
     query_i64(q, now, w->c->now_us);
 }
 
-/* Each page sorts what is under the prefix: where some are not enough, the next has all that the
- * search may look at. */
+/* Each page sorts all items under the prefix. If the first page is not enough, the second one has
+ * as many rows as the search may examine. */
 static size_t heads_a_page(const struct walk *w)
 {
     if (w->filter == NULL)

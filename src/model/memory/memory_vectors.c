@@ -70,13 +70,13 @@ enum error memory_vector_encode(
     return e;
 }
 
-/* From above, so that it falls until it is there; x is above 0. */
+/* Newton's method from above; x is greater than 0. */
 static double square_root(double x)
 {
     double root = x > 1 ? x : 1;
     for (;;) {
         double next = (root + x / root) / 2;
-        if (!(next < root)) /* also when it is no number */
+        if (!(next < root)) /* also if it is NaN */
             return root;
         root = next;
     }
@@ -93,7 +93,7 @@ double memory_cosine(const float *a, const float *b, size_t dimensions)
     if (!(a2 > 0 && b2 > 0))
         return 0;
     double cosine = dot / (square_root(a2) * square_root(b2));
-    return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine >= -1 ? cosine : 0; /* 0: it is no number */
+    return cosine > 1 ? 1 : cosine < -1 ? -1 : cosine >= -1 ? cosine : 0; /* 0: not a number */
 }
 
 /* --- Rows ------------------------------------------------------------------------------------- */

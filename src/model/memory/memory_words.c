@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * The words of items: what finds them. An item is found by the strings in its value, at any depth,
- * each different word once. Words that begin with '#' say where it is: one for each prefix of its
- * namespace, made of the tenant and the prefix.
- */
+/* The words of items in the index: the different words of all strings in the value, at any depth.
+ * For each prefix of its namespace an item also has a word that begins with '#' and is made of the
+ * tenant and the prefix. */
 #include "model/memory/memory_words.h"
 
 #include "base/buf.h"
@@ -28,7 +26,7 @@ static size_t slot_of(const struct word_set *set, struct str word)
     return at;
 }
 
-/* Twice as many places as words, at least. */
+/* At least twice as many slots as words. */
 static void grow(struct word_set *set)
 {
     size_t n = set->n_slots == 0 ? 64 : set->n_slots * 2;
@@ -99,7 +97,7 @@ static void write_places(struct context *c, struct str ns, struct buf *out)
         }
 }
 
-/* SQLite's index and PostgreSQL's tsvector both take words with blanks between them. */
+/* The index of SQLite and the tsvector of PostgreSQL both take words separated by blanks. */
 static struct str words_of(struct context *c, const struct memory_item *item)
 {
     struct arena scratch;

@@ -21,8 +21,8 @@ static void read_row(struct query *q, struct audit_record *out, struct str *out_
     out->hash = hex_encode(q->arena, *out_hash);
 }
 
-/* What is hashed: the previous hash, then the record as a JSON array. The form must never change.
- */
+/* Writes the hashed bytes: the previous hash, then the record as a JSON array. The form must never
+ * change. */
 static struct sha256 chain_hash(
     struct uuid tenant_id, struct str previous, const struct audit_record *r)
 {
@@ -114,7 +114,7 @@ enum error audit_record(struct context *c, const char *action, const char *objec
     return insert(c, &r, chain_hash(c->tenant_id, previous, &r));
 }
 
-/* Nothing is before the first; before any other one must be a hash. */
+/* The first record has no previous hash; every other one must have one. */
 static enum error check_row(
     struct context *c, const struct audit_record *r, struct str hash, struct str before)
 {
@@ -144,7 +144,7 @@ enum error audit_list(struct context *c, const struct audit_filter *filter, stru
     return e == OK ? damage : e;
 }
 
-/* Checks one page of records; its memory goes with `page`. */
+/* Checks one page of records; its memory is in `page`. */
 static enum error verify_page(struct context *c, struct arena *page, int64_t *after,
     struct sha256 *previous, struct audit_verdict *verdict, bool *out_more)
 {

@@ -3,15 +3,15 @@
 
 #include "model/tenancy/idempotency.sql.h"
 
-/* Judged by lease time: an answer that were forgotten because somebody put the wall clock forward
- * would let its request be done twice. */
+/* Answers expire by lease time: if the wall clock was set forward, a deleted answer would let its
+ * request be executed twice. */
 static int64_t oldest_kept(const struct context *c)
 {
     return c->lease_now_us - (int64_t)IDEMPOTENCY_HOURS * 3600 * 1000000;
 }
 
-/* After a restart lease time begins at the wall clock: what was stored since that jumped ahead must
- * not be old then. */
+/* After a restart lease time begins at the wall clock: answers stored after a jump of the clock
+ * must not expire then. */
 static int64_t stamp(const struct context *c)
 {
     bool is_ahead = !tx_is_shared(c->tx) && c->now_us > c->lease_now_us;
@@ -59,7 +59,7 @@ enum error idempotency_store(struct context *c, struct str route, struct str key
     query_i64(&q, oldest, oldest_kept(c));
     int64_t changed = 0;
     enum error e = query_run_counted(&q, &changed);
-    /* Another request stored its answer since this one looked: run again, this one finds it. */
+    /* Another request stored its answer meanwhile: the job runs again and finds it. */
     if (e == OK && changed == 0)
         return tx_is_shared(c->tx) ? tx_run_again(c->tx) : ERR_INTERNAL;
     return e;

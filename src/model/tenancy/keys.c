@@ -109,7 +109,7 @@ static enum error check_scopes(struct context *c, struct uuid tenant_id, const s
     return OK;
 }
 
-/* Who acts for one principal manages neither keys nor tenants. */
+/* A key that acts for a principal cannot manage keys or tenants. */
 static enum error check_principal(struct context *c, const struct api_key *key)
 {
     if (str_is_none(key->principal))
@@ -122,21 +122,22 @@ static enum error check_principal(struct context *c, const struct api_key *key)
     return principal_check(c, key->principal, STR("/principal"));
 }
 
-/* Whoever acts without a key may do so while there is none. Another node may have made the first
- * one meanwhile: then this job runs again, and needs a key. */
+/* A request without a key is allowed while no key exists. Another node may have created the first
+ * key meanwhile: then this job runs again, and is rejected. */
 static enum error check_still_open(struct context *c)
 {
     bool any = false;
     if (!tx_is_shared(c->tx))
         return OK;
     enum error e = context_lock_tenant(c);
-    tx_drop_memo(c->tx); /* what was read before the lock */
+    tx_drop_memo(c->tx); /* read before the lock */
     if (e == OK)
         e = key_any(c, &any);
     return e == OK && any ? tx_run_again(c->tx) : e;
 }
 
-/* The first key ends open mode: after a weak or a passing one, nobody could ever make another. */
+/* The first key ends access without a key. If it could not create keys, or expired, no other key
+ * could ever be created. */
 static enum error check_first(struct context *c, const struct api_key *key)
 {
     if (c->actor != ACTOR_OPEN)
@@ -238,7 +239,7 @@ enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *
     key->created_at = c->now_us;
     e = insert(c, tenant_id, key);
     tx_drop_memo(c->tx);
-    /* Whoever listened without a key had the right to while there was none. */
+    /* Streams that were opened without a key lose their access. */
     if (e == OK && c->actor == ACTOR_OPEN)
         event_publish_access_ended(c, tenant_id, UUID_NIL);
     return e == OK ? audit_record(c, "key.created", "key", key->id, describe(c->arena, key)) : e;
@@ -284,7 +285,7 @@ enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key
     struct query q;
     context_query(c, &q, &SQL_KEY_REVOKE);
     query_uuid(&q, id, id);
-    /* The other nodes look for what was revoked lately, by the clock that all have (tail.c). */
+    /* Other nodes find recently revoked keys by the clock of the database (tail.c). */
     query_i64(&q, now, tx_is_shared(c->tx) ? c->lease_now_us : c->now_us);
     e = query_run(&q);
     tx_drop_memo(c->tx);
@@ -298,7 +299,7 @@ enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key
 
 /* --- Who is it? ----------------------------------------------------------------------------- */
 
-/* The keys that this transaction has looked at: most jobs of a batch come with the same one. */
+/* The keys that this transaction has read: most jobs of a batch have the same key. */
 enum { MEMO_KEYS = 16 };
 
 struct key_memo {
@@ -309,7 +310,7 @@ struct key_memo {
     struct {
         struct uuid tenant_id;
         struct uuid id;
-        struct str hash; /* STR_NONE: there is no such key */
+        struct str hash; /* STR_NONE: the key does not exist */
         struct api_key key;
     } keys[MEMO_KEYS];
 };
@@ -350,7 +351,7 @@ enum error key_any(struct context *c, bool *out_any)
     return OK;
 }
 
-/* The stored hash of the context's key, and the rest of it. */
+/* Reads the stored hash and the other members of the context's key. */
 static enum error find_secret(struct context *c, struct str *out_hash, struct api_key *out_key)
 {
     struct key_memo *m = memo_of(c);

@@ -27,8 +27,7 @@ enum error tenant_ensure_default(struct context *c)
     return insert(c, DEFAULT_TENANT_ID, STR("default"), &changed);
 }
 
-/* Whoever manages the tenants sees them all; what an operator's job does next is its own tenant's
- * affair again. */
+/* Jobs that manage tenants see all rows; afterwards an operator's job returns to its own tenant. */
 static enum error leave(struct context *c, enum error e)
 {
     context_enter(c, c->tenant_id);
@@ -67,7 +66,8 @@ static enum error get(struct context *c, struct uuid id, struct tenant *out_tena
 
 enum error tenant_create(struct context *c, struct str name, struct tenant *out_tenant)
 {
-    /* Its key would end open mode, and nobody could enter the default tenant any more. */
+    /* The key of another tenant would end access without a key, and no client could use the default
+     * tenant any more. */
     if (c->actor == ACTOR_OPEN)
         return problem_set(
             c->problem, ERR_CONFLICT, "create a key with the scope operator first: POST /v1/keys");
@@ -109,7 +109,8 @@ static enum error rename_to(
     struct context *c, struct uuid id, struct str name, struct tenant *out_tenant)
 {
     struct tenant before;
-    enum error e = context_lock_tenant(c); /* of the operators: one name is given at a time */
+    enum error e = context_lock_tenant(
+        c); /* the default tenant, for which operators act: makes names unique */
     if (e == OK)
         e = get(c, id, &before);
     if (e == OK)
@@ -137,7 +138,7 @@ enum error tenant_rename(
     return leave(c, rename_to(c, id, name, out_tenant));
 }
 
-/* Event ids are never used again, so the floor rises over those that go. */
+/* Event ids are never reused, so the floor rises above the deleted ones. */
 static enum error delete_events(struct context *c, struct uuid tenant_id)
 {
     struct query q;
@@ -182,7 +183,7 @@ static enum error delete_whole(struct context *c, struct uuid id)
         e = snapshot_delete_tenant(c, id);
     if (e == OK)
         e = delete_row(c, id);
-    /* After the threads, to which nobody can append any more. */
+    /* After the threads were deleted, so that no event can be appended. */
     return e == OK ? delete_events(c, id) : e;
 }
 
@@ -190,7 +191,7 @@ enum error tenant_delete(struct context *c, struct uuid id)
 {
     context_enter_system(c);
     enum error e = delete_whole(c, id);
-    tx_drop_memo(c->tx); /* its keys went with it */
+    tx_drop_memo(c->tx); /* its keys are deleted */
     event_forget_tenant(c, id);
     if (e == OK)
         event_publish_access_ended(c, id, id);

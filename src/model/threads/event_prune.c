@@ -13,7 +13,7 @@ enum error event_raise_floor(struct context *c, int64_t id)
     return query_run(&q);
 }
 
-/* On a shared store it is found from the threads. */
+/* A shared store derives it from the threads. */
 static enum error mark_tenant(struct context *c, int64_t id)
 {
     struct query q;
@@ -34,7 +34,8 @@ enum error event_keep_pruned(struct context *c, struct uuid thread_id)
     return query_run(&q);
 }
 
-/* Notes, before the rows go, how far the thread, the tenant and the ids had come. */
+/* Records the pruned positions of the thread, the tenant and the ids before the rows are deleted.
+ */
 static enum error mark_pruned(
     struct context *c, struct uuid thread_id, int64_t through, int64_t last)
 {
@@ -81,7 +82,7 @@ static enum error delete_through(struct context *c, struct uuid thread_id, int64
     return query_run(&q);
 }
 
-/* Deletes a slice of what was pruned of one thread; out_more: it was not all. */
+/* Deletes some of the pruned rows of a thread; out_more: others remain. */
 static enum error collect(struct context *c, struct uuid thread_id, int64_t through, bool *out_more)
 {
     int64_t first = 0;
@@ -108,8 +109,8 @@ static enum error add_garbage(struct context *c, struct uuid thread_id, int64_t 
     return query_run(&q);
 }
 
-/* Where one writer has told everybody of the events when it committed them, a first slice goes at
- * once. With many nodes each has to find them first. */
+/* A store with one writer has published the events at their commit, so some rows are deleted at
+ * once. On a shared store each node must be able to read them first. */
 static enum error discard(struct context *c, struct uuid thread_id, int64_t through)
 {
     bool more;
@@ -130,7 +131,7 @@ enum error event_list_garbage(
     struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count)
 {
     struct query q;
-    /* With one writer at once, whatever a clock says that was put back. */
+    /* With one writer there is no delay, even if the clock was set back. */
     int64_t before = tx_is_shared(c->tx) ? c->lease_now_us - GARBAGE_KEPT_US : INT64_MAX;
     query_begin(&q, c->tx, &SQL_EVENT_GARBAGE_LIST, c->arena);
     query_i64(&q, lease_now, before);
@@ -191,8 +192,8 @@ static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq,
     return context_number(&q, out_time);
 }
 
-/* Times rise with the numbers, as far as the clocks of the nodes agree; the numbers have no gaps.
- * So the place is found by halving. */
+/* Times rise with the seq, as far as the clocks of the nodes agree, and seqs have no gaps: a binary
+ * search finds the position. */
 enum error event_prune_older(
     struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned)
 {

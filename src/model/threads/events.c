@@ -20,7 +20,7 @@ static bool is_kind_byte(char b)
     return (b >= 'a' && b <= 'z') || (b >= '0' && b <= '9') || b == '_' || b == '-';
 }
 
-/* vendor.name, in parts of lower-case letters, digits, '_' and '-'. */
+/* Returns true for "vendor.name": parts of lower-case letters, digits, '_' and '-'. */
 static bool is_application_kind(struct str kind)
 {
     size_t parts = 0;
@@ -118,7 +118,7 @@ void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct
     tx_publish(c->tx, event_access_ended_create(tenant_id, id));
 }
 
-/* What 0002_nodes.sql says of the column. */
+/* The bits of the column `marks` (0002_nodes.sql). */
 enum { MARK_FREES_RUN = EVENT_MARK_FREES_RUN, MARK_IS_LAST = 2, MARK_ENDS_ACCESS = 4 };
 
 static int64_t marks_of(const struct event *event)
@@ -226,7 +226,7 @@ static struct str encode_events(struct arena *arena, const struct event *events,
     return json_text_take(&text, arena);
 }
 
-/* The numbers are taken by the statement itself, under the lock of the thread's row. */
+/* The statement itself takes the numbers, with the row of the thread locked. */
 static void begin_append(
     struct context *c, struct query *q, struct uuid thread_id, const struct event *events, size_t n)
 {
@@ -302,7 +302,7 @@ enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id)
     return e;
 }
 
-/* No box is large enough for it, so everybody finds that something was lost. */
+/* No box has room for it, so that every subscriber sees an overflow and reads from the store. */
 void event_publish_many(struct context *c)
 {
     struct hub_item *item = MEM_NEW(struct hub_item);
@@ -342,10 +342,10 @@ enum error event_horizon(struct context *c, int64_t *out_horizon)
         enum error e = query_end(&q);
         if (e != OK)
             return e;
-        /* Who registers late names an id below a horizon that was answered before: what is settled
-         * stays settled, and a reader must not fall behind what the tail has passed. */
+        /* The horizon never moves back: a transaction that registers late may report a smaller id,
+         * but settled ids remain settled, and a reader must not be behind the tail. */
         c->horizon = tx_settled(c->tx, c->server_began_us, c->horizon);
-        /* Each statement of a WRITE job sees what is committed when it begins. */
+        /* Each statement of a WRITE job has a snapshot of its own. */
         if (!tx_is_shared(c->tx))
             tx_refresh(c->tx);
     }
@@ -377,7 +377,7 @@ enum error event_scan_end(struct context *c, const struct event_filter *filter, 
         *out_end = after + EVENT_SCAN_MAX;
         return OK;
     }
-    /* Between the ids of one tenant lie those of the others. */
+    /* The ids of a tenant have gaps: other tenants use the same sequence. */
     struct query q;
     context_query(c, &q, &SQL_EVENT_SCAN_TENANT);
     query_i64(&q, after, after);
@@ -410,7 +410,7 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     return query_end(&q);
 }
 
-/* Reads and ends a query for bounds, of which nothing past the horizon counts yet. */
+/* Reads the bounds and ends the query. Events past the horizon are not readable yet. */
 static enum error read_bounds(
     struct query *q, int64_t horizon, struct event_bounds *out_bounds, bool *out_found)
 {
@@ -459,7 +459,7 @@ enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id,
     struct thread thread;
     struct query q;
     int64_t seq;
-    /* What a thread shows may lie past the horizon. */
+    /* An event of a thread may be visible although it is past the horizon. */
     enum error e = tenant_bounds(c, INT64_MAX, &bounds);
     if (e == OK)
         e = thread_get_head(c, thread_id, &thread);
@@ -471,7 +471,7 @@ enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id,
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, id, id);
     e = context_number(&q, &seq);
-    /* Whoever is at or past the last event that was pruned has missed none. */
+    /* A cursor at or after the last pruned event has missed no event. */
     if (e == OK)
         *out_seq =
             seq < thread.pruned_seq && id >= thread.pruned_event_id ? thread.pruned_seq : seq;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What must hold of a new message: who sends it, and that all that it names is in its thread. */
+/* Checks a new message: its sender, and that the objects it refers to are in its thread. */
 #include "model/execution/runs.h"
 #include "model/files/files.h"
 #include "model/threads/message_parts.h"
@@ -11,7 +11,7 @@ static struct str under(struct context *c, struct str at, const char *member)
     return arena_printf(c->arena, "%.*s/%s", STR_ARG(at), member);
 }
 
-/* The problem of something that is not there becomes a fault of the body. */
+/* Turns the error of a missing object into a fault of the body. */
 static enum error must_be(struct context *c, enum error e, struct str pointer, const char *rule)
 {
     if (e != OK && e != ERR_NOT_FOUND)

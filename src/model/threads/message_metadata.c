@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The members of a message's metadata that mean something to every client. All others are the
- * application's own. */
+/* The members of a message's metadata with a meaning for every client. Applications may use others.
+ */
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
 #include "base/link.h"
@@ -8,7 +8,7 @@
 
 enum { MAX_TEXT_BYTES = 2000, MAX_ITEMS = 100 };
 
-/* One member that is looked at. */
+/* The member being checked. */
 struct place {
     struct context *c;
     struct str pointer;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Search: what a client writes becomes the language of the engine's index here, word by word, so
- * that nothing of it is ever read as that language.
+ * Search. The query of a client is translated word by word into the query language of the engine's
+ * index, so that the index never interprets client text.
  *
- *   word "a phrase" begin* -not -"not this"       all of them must hold
+ *   word "a phrase" begin* -not -"not this"       all terms must match
  *
- * What words.h cuts into several words (foo-bar, 日本語) is a phrase. The index has a word for each
- * tenant and thread, which begins with '#': no word of a client does.
+ * A term that words.h splits into several words (foo-bar, 日本語) is a phrase. The index also has a
+ * word for each tenant and thread, which begins with '#'; no word of a client does.
  */
 #include "base/buf.h"
 #include "base/hash.h"
@@ -24,7 +24,8 @@ static struct str scope_word(struct context *c, char kind, struct uuid id)
 
 /* --- The index ------------------------------------------------------------------------------ */
 
-/* SQLite's takes the words with blanks between them, PostgreSQL's a tsvector, "word:1 word:2". */
+/* The index of SQLite takes the words with blanks between them, that of PostgreSQL a tsvector,
+ * "word:1 word:2". */
 static struct str words_of(struct context *c, const struct message *m)
 {
     bool postgres = tx_engine(c->tx) == ENGINE_POSTGRES;
@@ -153,7 +154,7 @@ static bool is_blank(char b)
     return b == ' ' || b == '\t' || b == '\n' || b == '\r';
 }
 
-/* A term from the front of `text`, which does not begin with a blank. */
+/* Takes a term from the beginning of `text`, which does not start with a blank. */
 static enum error read_term(struct search *s, struct str *text, struct term *term)
 {
     size_t end = 0;
@@ -179,7 +180,7 @@ static enum error read_term(struct search *s, struct str *text, struct term *ter
     return OK;
 }
 
-/* A term without a letter or a digit (+, &, an emoji) is found nowhere and says nothing. */
+/* A term without a letter or a digit (+, &, an emoji) matches nothing and is ignored. */
 static bool has_word(const struct term *term)
 {
     struct words w;
@@ -225,7 +226,7 @@ static enum error parse(struct search *s, struct str text)
     return e;
 }
 
-/* FTS5: "one two" *, each part a string in quotes, of which no word has one. */
+/* FTS5: "one two" *, each part in quotes; no word contains a quote. */
 static void write_fts(struct buf *out, const struct term *term)
 {
     struct words w;
@@ -298,7 +299,7 @@ static size_t character_start(struct str text, size_t at)
     return at;
 }
 
-/* What stands around the first word that was looked for. */
+/* Returns the text around the first matching word. */
 static struct str snippet_of(const struct search *s, struct str content)
 {
     struct words w;

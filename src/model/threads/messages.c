@@ -35,7 +35,7 @@ static enum error check_thread(
     return event_bounds(c, &of_thread, out_bounds);
 }
 
-/* Of a thread that is not there no message is missing. */
+/* Reports a missing thread before a missing message. */
 static enum error not_found(struct context *c, struct uuid thread_id, struct uuid id)
 {
     struct event_bounds unused;
@@ -84,7 +84,7 @@ static void bind_filter(struct query *q, const struct message_filter *filter)
     query_bool(q, with_debug, filter->with_debug);
 }
 
-/* How far a page with a filter that no index serves may look; true when that is not all. */
+/* Limits the seqs that a page with a filter without an index examines; true if others remain. */
 static bool narrow(struct message_filter *filter)
 {
     bool filtered = filter->type != MESSAGE_TYPE_NONE || filter->has_sender_id;
@@ -192,7 +192,7 @@ static void write_json(struct json_writer *w, const char *name, struct str text)
     json_write_raw(w, text);
 }
 
-/* At most so many bytes of it, and no half character. */
+/* Returns at most this many bytes, without cutting a character. */
 static struct str beginning(struct str text, size_t max)
 {
     if (text.len <= max)
@@ -389,7 +389,7 @@ enum error message_update(struct context *c, const struct message *before, struc
         e = file_check_type(c, after->content_type, STR("/content_type"));
     if (e == OK)
         e = message_check_metadata(c, &m, STR(""));
-    /* Files that it had may be gone by now. */
+    /* Files of the previous version may have been deleted. */
     if (e == OK && !same_files)
         e = message_check_filenames(c, &m, STR(""));
     if (e == OK)

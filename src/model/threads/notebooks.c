@@ -64,7 +64,7 @@ static enum error write_row(
     return query_run(&q);
 }
 
-/* Numbers are given under the tenant's lock, one at a time. */
+/* The tenant's lock makes the numbers unique. */
 enum error notebook_create(struct context *c, struct notebook *notebook)
 {
     notebook->id = uuid_v7();
@@ -153,7 +153,7 @@ static enum error insert_session(struct context *c, struct uuid notebook_id, str
     return query_run(&q);
 }
 
-/* A thread is locked before its tenant; a new one needs no lock. */
+/* Threads are locked before tenants; a new thread needs no lock. */
 static enum error take_thread(struct context *c, struct uuid *thread_id)
 {
     struct thread thread = {0};

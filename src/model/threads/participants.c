@@ -45,7 +45,7 @@ bool principal_is_valid(struct str principal)
         return is_name(str_slice(principal, USER.len, principal.len));
     if (!principal_agent(principal, &agent_id))
         return false;
-    /* One form each, or two keys of one agent would be two principals. */
+    /* A principal has only one form, or two keys of one agent would act for two principals. */
     char text[UUID_TEXT_LEN];
     uuid_format(agent_id, text);
     return str_ends_with(principal, (struct str){text, sizeof text});
@@ -132,7 +132,7 @@ static void read_row(struct context *c, struct query *q, struct participant *out
     out->version = row_i64(q);
 }
 
-/* Reads and ends a query for at most one. */
+/* Reads at most one row and ends the query. */
 static enum error read_one(
     struct context *c, struct query *q, bool *out_found, struct participant *out_participant)
 {
@@ -202,7 +202,7 @@ enum error participant_list(struct context *c, struct uuid thread_id,
 
 /* --- What is told --------------------------------------------------------------------------- */
 
-/* `changed` is NULL for one that is new. */
+/* `changed` is NULL for a new participant. */
 static struct str describe(
     struct arena *arena, const struct participant *p, const char *const *changed)
 {
@@ -266,7 +266,7 @@ static enum error record(
         c, "participant.permission", "participant", p->id, json_text_take(&text, c->arena));
 }
 
-/* What others show of it must be safe to show. */
+/* Other clients display the image, so the link must be safe. */
 static enum error check_image(struct context *c, struct str image)
 {
     if (str_is_none(image) || link_is_safe(image))
@@ -306,7 +306,7 @@ static enum error default_name(struct context *c, struct participant *p)
     return e;
 }
 
-/* What the client left out is as it was, or the default. */
+/* Sets absent members to the previous ones, or to the defaults. */
 static enum error fill_in(
     struct context *c, const struct participant *before, struct participant *p)
 {
@@ -327,7 +327,7 @@ static enum error fill_in(
     enum error e = default_name(c, p);
     if (p->name.len > PARTICIPANT_NAME_MAX_BYTES)
         p->name = str_slice(p->name, 0, PARTICIPANT_NAME_MAX_BYTES);
-    while (!str_is_utf8(p->name)) /* cut within a letter */
+    while (!str_is_utf8(p->name)) /* do not cut a character */
         p->name.len--;
     return e;
 }
@@ -383,7 +383,7 @@ static enum error come_back(
     return e == OK ? emit(c, p, changed, false) : e;
 }
 
-/* The access that it has from here on was given by name: no share can take it back. */
+/* The participant now has access by name, which revoking a share does not remove. */
 static enum error settle(struct context *c, struct uuid id)
 {
     struct query q;
@@ -434,7 +434,7 @@ static enum permission granted(const struct participant *p)
     return p->active ? p->permission : PERMISSION_NONE;
 }
 
-/* The names of what differs, ended by NULL; NULL itself when nothing does. */
+/* Returns the names of the changed members, ending in NULL; NULL if there are none. */
 static const char *const *differences(
     struct arena *arena, const struct participant *a, const struct participant *b)
 {
@@ -454,7 +454,7 @@ static const char *const *differences(
     return n > 0 ? names : NULL;
 }
 
-/* Who may only read may change how it is shown, and leave. */
+/* A principal that may only read may change its own presentation, and leave. */
 static enum error check_own(
     struct context *c, const struct participant *before, const struct participant *after)
 {
@@ -478,7 +478,7 @@ static bool is_self(const struct context *c, const struct participant *p)
     return !str_is_none(c->principal) && str_eq(c->principal, p->principal);
 }
 
-/* Taking access away would mean nothing to who holds a token of a share: it bars from them. */
+/* A principal with the token of a share could restore its access, so removing access bars it. */
 static bool is_barred_then(
     const struct context *c, const struct participant *before, const struct participant *after)
 {
@@ -488,7 +488,7 @@ static bool is_barred_then(
     return before->barred || after->barred || (is < was && !is_self(c, before));
 }
 
-/* Before it is told; `after` says then how many shares of its own it lost. */
+/* Called before the event is appended. Sets the number of revoked shares in `after`. */
 static enum error bar(
     struct context *c, const struct participant *before, struct participant *after)
 {
@@ -617,7 +617,7 @@ static enum error set_online(
     return query_run(&q);
 }
 
-/* Whether it is online is no part of the version: it is told, but nobody edits it. */
+/* Being online is reported by events, but does not change the version. */
 static enum error tell_presence(struct context *c, struct participant *p, bool online, bool spoke)
 {
     const char *changed[3] = {0};

@@ -124,7 +124,7 @@ enum error share_list_redemptions(struct context *c, struct uuid share_id, bool 
 
 /* --- Create --------------------------------------------------------------------------------- */
 
-/* What the audit log tells; never the token. */
+/* The detail of the audit record, which never contains the token. */
 static struct str describe(struct arena *arena, const struct share *share)
 {
     struct json_text text;
@@ -201,7 +201,8 @@ enum error share_create(struct context *c, struct uuid thread_id, struct share *
 
 /* --- Redeem --------------------------------------------------------------------------------- */
 
-/* The share of the token, with its thread locked. The hash is compared before anything is told. */
+/* Finds the share of the token and locks its thread. The hash is compared before anything is
+ * reported. */
 static enum error recognize(struct context *c, struct str token, struct share *out_share)
 {
     struct sha256 hash = sha256_of(token);
@@ -231,7 +232,7 @@ static enum error check_usable(struct context *c, const struct share *share)
     return OK;
 }
 
-/* Before anything is given. The thread's lock makes it exact. */
+/* Called before access is given. The lock of the thread makes the count exact. */
 static enum error check_left(struct context *c, const struct share *share)
 {
     if (!share->has_max_redemptions || share->redemptions < share->max_redemptions)
@@ -307,7 +308,7 @@ static enum error find_copy(
     return query_end(&q);
 }
 
-/* Who was removed from a thread gets no copy of it either. */
+/* A principal that was removed from a thread gets no copy of it. */
 static enum error check_not_removed(struct context *c, const struct share *share)
 {
     struct participant p;
@@ -336,7 +337,7 @@ static enum error give_copy(struct context *c, const struct share *share, struct
         e = participant_self(c, out->thread_id, &found, &self);
     if (e != OK)
         return e;
-    assert(found); /* whoever makes a thread takes part in it */
+    assert(found); /* the creator of a thread participates in it */
     const struct redemption r = {.previous_permission = STR_NONE,
         .has_copied_thread_id = true,
         .copied_thread_id = out->thread_id};
@@ -367,7 +368,8 @@ enum error share_redeem(
 
 /* --- Revoke --------------------------------------------------------------------------------- */
 
-/* What a participant had before any share, and what the others still give it. */
+/* Returns the permission of the participant before any share, and the one that remains without this
+ * share. */
 static enum error weigh(struct context *c, const struct share *revoked, struct uuid participant_id,
     enum permission *out_before, enum permission *out_left)
 {

@@ -7,7 +7,7 @@
 #include "model/threads/thread_copy.sql.h"
 #include "model/threads/threads.h"
 
-/* What is copied row by row, each under a new id. */
+/* The objects that are copied row by row, with new ids. */
 struct part {
     const char *name;
     const struct sql_statement *list;
@@ -41,7 +41,7 @@ static enum error list(struct context *c, const struct part *part, struct uuid s
                : e;
 }
 
-/* What a copied message has instead of an event's id: one that no event has. */
+/* The event_id of a copied message: an id that no event has. */
 struct event_number {
     bool has_id;
     int64_t id;
@@ -94,7 +94,7 @@ static enum error copy_part(
     return e;
 }
 
-/* Messages may name files that are gone. */
+/* Messages may refer to deleted files. */
 static enum error copy_ends(struct context *c, struct uuid source_id, struct uuid thread_id)
 {
     struct query q;
@@ -104,7 +104,7 @@ static enum error copy_ends(struct context *c, struct uuid source_id, struct uui
     return query_run(&q);
 }
 
-/* The metadata with the thread that it was copied from, by which it can be found. */
+/* Adds the id of the source to the metadata, so that copies can be found by it. */
 static enum error add_origin(struct context *c, struct str metadata, struct uuid source_id,
     struct uuid share_id, struct str *out_metadata)
 {

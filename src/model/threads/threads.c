@@ -68,13 +68,13 @@ static enum error add_metadata(
     return query_run(&q);
 }
 
-/* A filter cannot name U+0000, and PostgreSQL cannot store it; a long text is no key. */
+/* A filter cannot contain U+0000, which PostgreSQL cannot store; long texts are not indexed. */
 static bool can_be_indexed(struct str text)
 {
     return text.len <= THREAD_METADATA_INDEXED_BYTES && !str_has_byte(text, '\0');
 }
 
-/* Strings are kept decoded, numbers, true, false and null as written. */
+/* Strings are stored decoded; numbers, true, false and null as written. */
 bool thread_metadata_next(
     struct arena *arena, struct json_iter *members, struct str *out_key, struct str *out_value)
 {
@@ -132,7 +132,7 @@ static enum error find_owner(
     return query_end(&q);
 }
 
-/* A principal is not told of threads that it takes no part in. */
+/* The error does not reveal a thread in which the principal does not participate. */
 static enum error key_taken(struct context *c, struct str key, bool has_owner, struct uuid owner)
 {
     char id[UUID_TEXT_LEN];
@@ -149,7 +149,7 @@ static enum error key_taken(struct context *c, struct str key, bool has_owner, s
         UUID_TEXT_LEN, id, STR_ARG(key));
 }
 
-/* Who takes it between this and the update is told by the index, which refuses the second. */
+/* If another job takes the key before the update, the unique index rejects this one. */
 static enum error check_new_key(struct context *c, struct str key)
 {
     struct uuid owner;
@@ -160,7 +160,7 @@ static enum error check_new_key(struct context *c, struct str key)
 
 /* --- Create, read, list --------------------------------------------------------------------- */
 
-/* What is told of a thread besides its status: small, and never a document. */
+/* Writes the small members of the thread, but no documents. */
 enum { TOLD_METADATA_MAX_BYTES = 4096 };
 
 static void write_member(struct json_writer *w, const char *name, struct str text)
@@ -252,7 +252,7 @@ static enum error create(struct context *c, struct thread *thread, bool *out_is_
     *out_is_free = changed > 0;
     if (e != OK || changed == 0)
         return e;
-    c->locked_thread = thread->id; /* nobody else knows it */
+    c->locked_thread = thread->id; /* no other job knows the new id */
     e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
     if (e == OK)
         e = thread_index_metadata(c, thread->id, thread->metadata);
@@ -302,7 +302,7 @@ enum error thread_get_head(struct context *c, struct uuid id, struct thread *out
     return get(c, &SQL_THREAD_GET_HEAD, id, out_thread);
 }
 
-/* Without a lock: a thread that is only shown may change in the meantime. */
+/* Does not lock the thread, which may change afterwards. */
 static enum error find_by_key(
     struct context *c, struct str key, bool *out_found, struct thread *out_thread)
 {
@@ -326,7 +326,7 @@ enum error thread_get_by_key(struct context *c, struct str key, struct thread *o
     return e;
 }
 
-/* One that was there and is gone by now may be made after all. */
+/* The thread with the key may have been deleted meanwhile: then creating it is tried again. */
 enum { ENSURE_TRIES = 3 };
 
 enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_new)
@@ -351,7 +351,7 @@ enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_
         "threads with this key are being created and deleted: send the request again");
 }
 
-/* A pattern for LIKE … ESCAPE '!' that finds the text anywhere. */
+/* Returns a pattern for LIKE … ESCAPE '!' that matches the text anywhere. */
 static struct str like_pattern(struct arena *arena, struct str part)
 {
     if (str_is_none(part))
@@ -468,13 +468,13 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
         e = emit(c, before->id, "thread.status", before->status, after->status);
     if (e == OK)
         e = thread_get(c, before->id, after);
-    /* The index says no more than that somebody was faster. */
+    /* The unique index does not report which thread has the key. */
     if (e == ERR_CONFLICT && key_changes && str_is_none(c->problem->detail))
         e = key_taken(c, key, false, UUID_NIL);
     return e;
 }
 
-/* Writes the names of what differs as an array; how many they are. */
+/* Writes the names of the changed members as an array, and returns their number. */
 static size_t write_differences(
     struct json_writer *w, const struct thread *a, const struct thread *b)
 {
