@@ -50,7 +50,7 @@ enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_n
     return e;
 }
 
-/* Made up by somebody, it could be anything: what no database takes as text is refused here. */
+/* A client may send any text: one that a database cannot store is rejected here. */
 enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text)
 {
     struct str text;
