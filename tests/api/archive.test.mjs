@@ -469,7 +469,7 @@ test('archives that were tampered with are refused, and change nothing', async (
     ],
     'a message with a script for a link': [
       () => line('messages.jsonl', (row) => ({ ...row, metadata: { href: 'javascript:x()' } })),
-      /messages\.jsonl line 1 \/metadata\/href must be a URI of http or https/,
+      /messages\.jsonl line 1 \/metadata\/href must be an http or https URI/,
     ],
     'a version of a message with a script for a link': [
       () =>
@@ -500,7 +500,7 @@ test('archives that were tampered with are refused, and change nothing', async (
     ],
     'a command that is no command': [
       () => line('messages.jsonl', (row) => ({ ...row, type: 'command', command: {} })),
-      /\/content of a command must begin with \//,
+      /\/content must begin with \/ and a name for a command/,
     ],
     'a schema that is none': [
       () => line('state_versions.jsonl', (row) => ({ ...row, json_schema: { type: 'x' } })),

@@ -171,8 +171,8 @@ test('an export stays in its directory and out of others\'', async (t) => {
   await cli.refused(2, /must be files/, 'export', '--layout', 'tar', place);
   await cli.refused(2, /must be an id/, 'export', '--layout', 'files', '--thread', '../x',
     newPlace(t));
-  await cli.refused(1, /the thread .* does not exist/, 'export', '--layout', 'files', '--thread',
-    uuid(), newPlace(t));
+  await cli.refused(1, /there is no thread/, 'export', '--layout', 'files', '--thread', uuid(),
+    newPlace(t));
 });
 
 

@@ -50,7 +50,7 @@ test('agents and what belongs to them', async (t) => {
     await cli('agent', 'configure', agent.id, '--data', '{"model":"m"}', '--if-match', 'new');
     const config = await cli.json('agent', 'config', agent.id, '--json');
     assert.deepEqual([config.data, config.version], [{ model: 'm' }, 1]);
-    await cli.refused(1, /has the version 1/, 'agent', 'configure', agent.id, '--data', '{}',
+    await cli.refused(1, /has version 1/, 'agent', 'configure', agent.id, '--data', '{}',
       '--if-match', 'new');
   });
 
@@ -83,7 +83,7 @@ test('agents and what belongs to them', async (t) => {
     assert.equal((await cli(...put, 'food', '--value', '{"text":"likes pizza","n":1}')).code, 0);
     assert.equal((await cli(...put, 'drink', '--value', '{"text":"likes tea","n":2}', '--ttl', '60',
       '--if-match', 'new')).code, 0);
-    await cli.refused(1, /has the version 1/, ...put, 'food', '--value', '{}', '--if-match', 'new');
+    await cli.refused(1, /has version 1/, ...put, 'food', '--value', '{}', '--if-match', 'new');
     await cli.refused(1, /label of 1/, 'store', 'put', 'a..b', 'k', '--value', '{}');
     assert.match((await cli('store', 'get', 'users.42', 'food', '--json')).stdout, /likes pizza/);
     const keys = async (...words) => (await cli.rows(...words)).map((r) => r[1]);
