@@ -12,9 +12,9 @@
  *   cairn_close(c);
  *
  * Threads: cairn_call and cairn_subscribe may be called on one cairn by any number of threads at
- * once. An answer belongs to whoever holds it; a subscription to one thread at a time, and only
- * cairn_cancel may be called from another. No function may be called from a signal handler or from
- * the callback of cairn_log.
+ * once. An answer belongs to the thread that holds it; a subscription to one thread at a time, and
+ * only cairn_cancel may be called from another. No function may be called from a signal handler or
+ * from the callback of cairn_log.
  *
  * The library starts threads of its own, with every signal blocked. It installs no signal handler,
  * leaves umask, locale and environment alone, does not end the process and writes to no stream;
@@ -139,13 +139,13 @@ CAIRN_API cairn_subscription *cairn_subscribe(
 enum {
     CAIRN_TIMEOUT = 0, /* nothing came; there is no event */
     CAIRN_EVENT = 1,
-    CAIRN_GAP = 2,  /* events after the last cursor were pruned; it goes on behind them */
+    CAIRN_GAP = 2,  /* events after the last cursor were pruned; the stream continues after them */
     CAIRN_ENDED = 3 /* the last; data says why */
 };
 
 /* Only the library makes these; later versions may add members at the end. */
 struct cairn_event {
-    const char *cursor; /* goes on from here: ?after=CURSOR */
+    const char *cursor; /* to continue from here: ?after=CURSOR */
     const char *data;   /* JSON, as in the stream's "data:"; a NUL behind it */
     size_t data_len;
 };

@@ -7,7 +7,7 @@
 
 /* clang-format off */
 
-/* What a write of a document must say it has seen. */
+/* A write of a document must name the version it replaces. */
 enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
 
 /* A batch of memory operations includes their values. */
@@ -47,8 +47,8 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         ROUTE_MAY_LAG, 200, .answer = &schema_state_version, .handle = handle_state_version_get,   \
         .summary = "Read one version of a state document of " whose}
 
-/* What belongs to a run stands under it, and also under the agent that it is of: rows for both
- * are made by a macro of the path up to the run, and their handler begins with run_path_get. */
+/* The parts of a run are served under the run and under its agent: a macro of the path up to the
+ * run makes the rows for both, and their handlers begin with run_path_get. */
 #define RUN "/v1/runs/{run_id}"
 #define AGENT_RUN "/v1/agents/{agent_id}/runs/{run_id}"
 
@@ -96,7 +96,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .handle = handle_run_replay,                                                               \
         .summary = "Continue from a checkpoint of " whose " in a new run"}
 
-/* What a run waits for. */
+/* The tools that a run waits for. */
 #define TOOL_ROUTES(run, whose)                                                                    \
     {"POST", run "/tools", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,                       \
         .body = &schema_tools_await, .answer = &schema_tools_pause, .handle = handle_tools_await,  \
@@ -109,7 +109,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         .handle = handle_tool_results,                                                             \
         .summary = "Send results of tools; after the last one " whose " continues"}
 
-/* What a run used of models. */
+/* The model usage of a run. */
 #define USAGE_ROUTES(run, whose)                                                                   \
     {"POST", run "/usage", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
         .body = &schema_usage_body, .answer = &cost_document_schema,                               \
@@ -265,7 +265,7 @@ const struct route routes[] = {
         ROUTE_ETAG, 204, .handle = handle_storage_delete, .on_full = STORE_ON_FULL_FREES,
         .summary = "Delete the stored value of an agent's key"},
 
-    /* Threads by keys of their users; before whatever is in a thread, as "by-key" is no id. */
+    /* Threads by their clients' keys; before the routes inside a thread, as "by-key" is no id. */
     {"PUT", "/v1/threads/by-key/{key}", SCOPE_THREADS_WRITE, ROUTE_WRITE,
         ROUTE_BODY_OPTIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_keyed_thread_body,
         .answer = &schema_thread, .handle = handle_thread_ensure, .access = ACCESS_OWN,
@@ -324,7 +324,7 @@ const struct route routes[] = {
         .release = release_import,
         .summary = "Import an archive, completely or not at all"},
 
-    /* What an engine goes on from, and what was said before. */
+    /* The data from which an engine resumes a thread, and the history of its runs. */
     TOOL_ROUTES(RUN, "a run"),
     TOOL_ROUTES(AGENT_RUN, "a run of an agent"),
     {"GET", "/v1/threads/{thread_id}/resumption", SCOPE_RUNS_READ, ROUTE_READ,

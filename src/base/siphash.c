@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 
-/* SipHash-1-3, by Aumasson and Bernstein: without the key nobody can construct collisions. */
+/* SipHash-1-3, by Aumasson and Bernstein: collisions cannot be constructed without the key. */
 struct sip {
     uint64_t v0, v1, v2, v3;
 };

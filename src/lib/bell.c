@@ -3,7 +3,7 @@
 
 #include "base/clock.h"
 
-/* What a bell holds while its thread is elsewhere; more is dropped, and read from the store. */
+/* The limit of items that wait for the bell's thread; more are dropped, and read from the store. */
 enum { BOX_MAX_BYTES = 256 * 1024 };
 
 static void ring(struct bell *b, bool *flag)
@@ -68,7 +68,7 @@ bool bell_is_stopped(struct bell *b)
 
 /* --- Waiting -------------------------------------------------------------------------------- */
 
-/* Whether it matters. */
+/* Returns true if the item matches the interest of the bell. */
 static bool concerns(struct bell *b, struct hub_item *item)
 {
     const struct interest *i = &b->interest;
@@ -94,7 +94,7 @@ static enum bell_news hear(struct bell *b, struct hub_item *item, enum bell_news
     return asks ? BELL_ASK : BELL_RANG;
 }
 
-/* What the hub has delivered meanwhile means. */
+/* Collects the items that the hub has delivered, and returns the news they contain. */
 static enum bell_news look(struct bell *b)
 {
     struct hub_delivery d = hub_collect(&b->listener);
@@ -131,7 +131,7 @@ enum bell_news bell_wait(struct bell *b, int64_t until_us)
         pthread_mutex_unlock(&b->mutex);
         if (woken)
             news = look(b);
-        /* What concerns others may come without a pause: it must not hold this one for ever. */
+        /* Items for other subscribers may arrive without a pause, so the loop also ends by time. */
     } while (woken && news == BELL_SILENT && clock_steady_us() < until_us);
     return news;
 }

@@ -18,7 +18,7 @@ void cairn_free(void *ptr)
     mem_free(ptr);
 }
 
-/* --- What the library says ------------------------------------------------------------------ */
+/* --- Log ------------------------------------------------------------------------------------ */
 
 struct listener {
     void (*write)(void *data, int level, const char *line);
@@ -96,8 +96,8 @@ static bool is_zero(const char *bytes, size_t len)
     return true;
 }
 
-/* A program that was compiled with an older header has fewer members: the rest is 0. With a newer
- * one it has more: they must be 0, for here nobody knows what they ask for. */
+/* A program compiled with an older header has fewer members: the rest is 0. With a newer header it
+ * has more: they must be 0, because this version does not know their meaning. */
 static enum error whole_options(
     const struct cairn_options *given, struct problem *problem, struct cairn_options *out_options)
 {
@@ -197,7 +197,7 @@ cairn *cairn_open(const char *where, const struct cairn_options *options, char *
     return c;
 }
 
-/* --- Who is inside -------------------------------------------------------------------------- */
+/* --- Calls in progress ---------------------------------------------------------------------- */
 
 bool handle_enter(cairn *c)
 {

@@ -78,7 +78,7 @@ static void run_again(struct local_call *lc)
     submit(lc);
 }
 
-/* Who acts by time looks again each second. */
+/* An interest that depends on time is checked again each second. */
 static int64_t next_look_us(const struct interest *interest, int64_t until_us)
 {
     int64_t second_us = clock_steady_us() + 1000000;

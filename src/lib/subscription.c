@@ -28,7 +28,7 @@ struct cairn_subscription {
     struct cairn_event event;
 };
 
-/* --- What is given -------------------------------------------------------------------------- */
+/* --- Delivery of events --------------------------------------------------------------------- */
 
 static int give(cairn_subscription *s, int kind)
 {
@@ -114,7 +114,7 @@ static void finish_page(cairn_subscription *s)
     int64_t looked = event_page_looked(&s->page);
     s->has_page = false;
     s->is_stale = s->is_stale || event_page_has_more(&s->page);
-    /* What the filter left out at the end is passed too. */
+    /* The cursor also moves past events at the end that the filter left out. */
     if (!s->page.more && s->reader.cursor.position < looked)
         s->reader.cursor.position = looked;
     if (s->page.deleted)
@@ -160,7 +160,7 @@ static void listen_until(cairn_subscription *s, int64_t until_us)
         end(s, atomic_load(&s->is_cancelled) ? "cancelled" : "shutting_down");
 }
 
-/* Who lost the right, or was told to stop, gets nothing more of a page that was read already. */
+/* After a subscription lost access or was cancelled, the rest of a page already read is dropped. */
 static int next(cairn_subscription *s, int64_t until_us)
 {
     for (;;) {

@@ -98,7 +98,8 @@ static bool is_stopping(struct sweeper *s)
     return stopping;
 }
 
-/* Where others write too, each item is short and alone, so that it holds nobody up. */
+/* If other nodes write too, each item is a short transaction of its own, to block no other
+ * writer. */
 static enum error sweep_one_by_one(struct sweeper *s)
 {
     enum error e = errand_run(s->store, STORE_WRITE, list, s), failure = OK;

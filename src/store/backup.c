@@ -141,7 +141,7 @@ static enum error copy_slices(struct backup *b, sqlite3_backup *copy)
 /* The source has a snapshot, so the copy never starts over. */
 static enum error copy_between(struct backup *b, sqlite3 *from, sqlite3 *to)
 {
-    /* Nobody else sees the file yet, and it is fsynced when it is whole. */
+    /* No other process sees the file yet, and it is fsynced when it is complete. */
     static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
     int rc = sqlite3_exec(to, prepare, NULL, NULL, NULL);
     sqlite3_backup *copy = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
@@ -154,8 +154,8 @@ static enum error copy_between(struct backup *b, sqlite3 *from, sqlite3 *to)
     return e;
 }
 
-/* One file that stands for itself: its header says that it has no WAL (fileformat2, 1.3.3). SQLite
- * would change that only under locks. */
+/* Marks the file as one without a WAL in its header (fileformat2, 1.3.3), so that the file alone is
+ * complete. SQLite would change that only under locks. */
 static enum error leave_wal(const struct backup *b)
 {
     enum { FORMAT_AT = 18 };
@@ -165,7 +165,7 @@ static enum error leave_wal(const struct backup *b)
     return written ? OK : file_problem("cannot write", b->partial, b->problem);
 }
 
-/* What has come of an upload that is under way may be gone before it could be copied. */
+/* The content of an unfinished upload may be deleted before the backup could copy it. */
 static enum error forget_uploads(struct backup *b)
 {
     static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
@@ -227,7 +227,7 @@ static enum error inspect(struct backup *b, struct contents *out_contents)
     return e;
 }
 
-/* What the backup before had, and this one has not. */
+/* Deletes content of the previous backup that this one does not contain. */
 static void prune(struct backup *b)
 {
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;

@@ -5,7 +5,7 @@
 #include "base/thread.h"
 #include "store/content_kind.h"
 
-/* --- Who writes ----------------------------------------------------------------------------- */
+/* --- Writers -------------------------------------------------------------------------------- */
 
 static bool is_under_way(const struct content *c, struct uuid tenant_id, struct uuid id)
 {
@@ -126,7 +126,7 @@ enum error content_seal(struct content_writer *w, struct uuid id)
     return w->content->kind->seal(w);
 }
 
-/* What cannot be removed now is a leftover. */
+/* Content that cannot be removed now becomes a leftover. */
 void content_unseal(struct content_writer *w)
 {
     if (w != NULL && !uuid_is_nil(w->sealed_id))
@@ -142,7 +142,7 @@ void content_keep(struct content_writer *w)
     writer_destroy(w);
 }
 
-/* What cannot be removed now is a leftover, and removed as one later. */
+/* Content that cannot be removed now becomes a leftover, which a sweep removes later. */
 void content_abandon(struct content_writer *w)
 {
     if (w == NULL)
@@ -276,7 +276,7 @@ static struct content_held *take_held(struct content *c)
     return held;
 }
 
-/* What is still held is remembered anew. */
+/* Content that is still held is put on the list again. */
 void content_look_again(struct store *store)
 {
     struct content *c = store->content;

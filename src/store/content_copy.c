@@ -9,7 +9,7 @@
 #include "store/sidecar.h"
 #include "store/sqlite_file.h"
 
-/* What this copier has made, the newest first. */
+/* The content that this copier has written, the newest first. */
 struct content_added {
     struct content_added *next;
     struct content_place place;
@@ -355,7 +355,7 @@ static bool is_named(struct pruning *p, struct uuid tenant_id, struct uuid id)
         return false;
     sqlite3_bind_blob(p->find, 1, tenant_id.bytes, sizeof tenant_id.bytes, SQLITE_STATIC);
     sqlite3_bind_blob(p->find, 2, id.bytes, sizeof id.bytes, SQLITE_STATIC);
-    bool found = sqlite3_step(p->find) != SQLITE_DONE; /* also when nobody can say */
+    bool found = sqlite3_step(p->find) != SQLITE_DONE; /* also if the query fails */
     sqlite3_reset(p->find);
     return found;
 }
@@ -379,7 +379,7 @@ void content_prune(const char *directory, sqlite3 *db)
     static const char sql[] = "SELECT 1 FROM blobs WHERE tenant_id = ?1 AND id = ?2";
     struct pruning p = {.directory = directory};
     bool has = false;
-    /* What cannot be asked is not answered by removing everything. */
+    /* If the query fails, nothing is removed. */
     if (db != NULL && (look_for_blobs(db, &has) != SQLITE_OK ||
                           (has && sqlite3_prepare_v2(db, sql, -1, &p.find, NULL) != SQLITE_OK)))
         return;

@@ -20,7 +20,7 @@
 #include "store/reserve.h"
 
 enum {
-    /* After this many bytes the disk is told to begin, so that the fsync at the end is short. */
+    /* After this many bytes the disk starts to write, so that the fsync at the end is short. */
     FLUSH_BYTES = 8 * 1024 * 1024,
 };
 
@@ -251,8 +251,8 @@ static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id
     return error_of(errno);
 }
 
-/* Behind the commit that took its row. While somebody has the hold it stays: it is remembered for
- * content_look_again, and a process that starts anew finds it as a leftover. */
+/* Runs after the commit that deleted the row. While a process has the hold, the content stays:
+ * content_look_again removes it later, and a restarted process finds it as a leftover. */
 static enum error remove_content(struct content *c, struct uuid tenant_id, struct uuid id)
 {
     int fd = content_take_unheld(c->parent_fd);
@@ -354,8 +354,8 @@ int content_dir_spool(struct content *c)
 
 /* --- Leftovers ------------------------------------------------------------------------------ */
 
-/* What this process writes, or has staged for a row that is not committed yet, has a greater id
- * than the first that it could give. Of another node's upload, the file is the surer sign; of a
+/* Content that this process writes, or has staged for an uncommitted row, has a greater id than the
+ * first that it could give. For another node's upload the time of the file is more reliable; for a
  * copied directory, the id. */
 static bool is_old(struct content *c, int directory_fd, const char *name, struct uuid id)
 {
@@ -414,7 +414,7 @@ static enum error sweep_tenant(struct content *c, struct content_broom *broom, c
     return e;
 }
 
-/* Not while somebody has the hold: then nothing would be removed. */
+/* Does nothing while a process has the hold, since no content could be removed. */
 static enum error sweep(struct content *c, struct content_broom *broom)
 {
     int unheld_fd = has_root(c) ? content_take_unheld(c->parent_fd) : -1;

@@ -2,8 +2,8 @@
 /*
  * Content in PostgreSQL: rows of blob_chunks, each of CHUNK_BYTES but the last. Every chunk is a
  * transaction of its own, so nothing large is under way in any; the last commit makes all of it
- * durable. Readers take one chunk, or a part of one, at a time. What is removed while somebody may
- * read it is only noted (blob_garbage), and goes an hour later.
+ * durable. Readers take one chunk, or a part of one, at a time. Content that a reader may
+ * still use is only noted (blob_garbage), and deleted an hour later.
  */
 #include "base/clock.h"
 #include "store/content_kind.h"
@@ -150,7 +150,7 @@ static enum error create(struct content_writer *w)
     return OK;
 }
 
-/* The chunk in which it goes on is read, and written again when more of it has come. */
+/* Reads the last, partial chunk, which is written again when more bytes arrive. */
 static enum error reopen(struct content_writer *w)
 {
     struct work work = work_of(w);

@@ -152,7 +152,7 @@ enum error fsck_content(struct fsck *fsck, struct tx *tx, const struct content_n
                                : fsck_in_database(fsck, tx, name, problem, out_wrong);
 }
 
-/* Content stays as long as this is open, beside whoever serves it. */
+/* While this file is open no content is removed, even if a server is running. */
 static enum error hold_files(
     struct fsck *fsck, const char *directory, bool is_live, struct problem *problem, int *out_fd)
 {
@@ -200,8 +200,8 @@ static enum error run_rules(const struct store_config *config, sqlite3 *db, cons
     return e;
 }
 
-/* At rest the file is read as it stands and nothing is put beside it; with a server, or a log that
- * nobody has replayed, as any reader does it. */
+/* Without a server the file is read without locks and no file is added beside it; with a server, or
+ * a log that was not replayed, it is opened like any reader does. */
 static enum error open_database(
     const char *path, bool is_live, struct problem *problem, sqlite3 **out_db)
 {
@@ -248,7 +248,7 @@ static enum error fsck_sqlite(const struct store_config *config, fsck_rules *rul
 {
     bool was_served = sqlite_is_served(config->data_dir);
     enum error e = fsck_file(config, was_served, rules, fsck, problem);
-    /* What a server began to write meanwhile was read without its locks. */
+    /* A server that started meanwhile may have written while the file was read without locks. */
     if (!was_served && sqlite_is_served(config->data_dir))
         e = fsck_file(config, true, rules, fsck, problem);
     return e;

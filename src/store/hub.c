@@ -88,7 +88,7 @@ void hub_remove_listener(struct hub *hub, struct hub_listener *l)
     pthread_mutex_unlock(&hub->mutex);
 }
 
-/* What points at the tenant's entry, or at the end of its chain. */
+/* Returns the pointer to the tenant's entry, or to the end of its chain. */
 static struct watched **find_watched(struct hub *hub, struct uuid tenant_id)
 {
     uint64_t hash = hash_bytes(tenant_id.bytes, sizeof tenant_id.bytes);

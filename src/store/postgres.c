@@ -95,8 +95,8 @@ static void note_failure(struct pg_connection *c, const struct pg_sent *sent, co
     c->again = c->again || pg_is_transient(state);
     c->spoilt = c->spoilt || is_spoilt_by(state);
     c->blocked = strcmp(state, "55P03") == 0;
-    /* The constraint, the lock and the full disk are told to the caller; what nobody foresaw is
-     * told here. Of what the input did, not the words: they may quote it. */
+    /* Constraints, locks and a full disk are reported to the caller; unexpected errors are logged
+     * here. Errors caused by input are logged without the message, which may quote the input. */
     if (c->error != ERR_INTERNAL && strcmp(state, "42501") != 0)
         return;
     const char *words = state[0] == '2' ? "" : PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
@@ -111,7 +111,7 @@ bool pg_is_gone(const struct pg_connection *c)
     return poll(&fd, 1, 0) != 0;
 }
 
-/* --- What was sent -------------------------------------------------------------------------- */
+/* --- The queue of sent statements ----------------------------------------------------------- */
 
 static void push_sent(struct pg_connection *c, struct pg_sent sent)
 {
@@ -293,9 +293,9 @@ static int64_t number_of(struct str bytes)
 }
 
 /*
- * Answers are asked for by a synchronisation, although a flush would do: only after one does the
- * server count the transaction as idle, and only then does its timeout free the locks of a node
- * that stands still.
+ * Asks for answers with a sync, although a flush would do: only after a sync does the server count
+ * the transaction as idle, and only then does its timeout free the locks of a node that has
+ * stopped.
  */
 bool pg_catch_up(struct pg_connection *c)
 {
@@ -335,7 +335,7 @@ static void release(struct pg_connection *c, struct pg_query *pq)
     c->free_queries = pq;
 }
 
-/* Of a transaction that failed, some may not have been ended; nobody reads their answers. */
+/* Some queries of a failed transaction may not have ended; their answers are never read. */
 static void release_all(struct pg_connection *c)
 {
     for (size_t i = 0; i < c->sent_count; i++)
@@ -622,7 +622,7 @@ static enum error sequence_take(
     return e;
 }
 
-/* --- What only a shared store has ----------------------------------------------------------- */
+/* --- Functions of shared stores only -------------------------------------------------------- */
 
 static void notify(struct tx *tx)
 {

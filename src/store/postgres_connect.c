@@ -11,7 +11,7 @@
 
 enum { MAX_KEYWORDS = 64, MAX_HOST_BYTES = 256, MAX_ADDRESSES = 8 };
 
-/* What Cairn wants unless the URL says otherwise. */
+/* Cairn's defaults, which the URL can override. */
 static const struct {
     const char *keyword;
     const char *value;
@@ -48,9 +48,9 @@ static void add_default(struct pg_target *t, const char *keyword, const char *va
         add(t, keyword, value);
 }
 
-/* What libpq would use: the URL's word, or the service's, or the environment's. It tells that only
- * of a connection; this one fails before anybody is asked, over a value that libpq does not know.
- */
+/* Returns the parameters that libpq would use, from the URL, the service or the environment. libpq
+ * reports them only for a connection; this one has an invalid value and fails before it contacts a
+ * server. */
 static PQconninfoOption *ask_libpq(const struct pg_target *t)
 {
     const char *keywords[MAX_KEYWORDS + 1] = {NULL}, *values[MAX_KEYWORDS + 1] = {NULL};
@@ -132,7 +132,7 @@ static bool is_mode_told(const struct pg_target *t)
            (is_set(mode) && strcmp(mode->val, mode->compiled) != 0);
 }
 
-/* What libpq cannot make sense of now, a service that is missing, may lead anywhere later. */
+/* Parameters that libpq cannot resolve now, e.g. a missing service, may lead anywhere later. */
 static bool is_near(const struct pg_target *t)
 {
     return is_set(find_used(t, "sslmode")) && are_here(value_of(t, "host")) &&

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The schema. Whoever comes first migrates, under an advisory lock and in one transaction; the
- * others wait for it and find nothing to do. Nodes of an older version go on serving meanwhile: a
+ * The schema. The first node migrates, under an advisory lock and in one transaction; the others
+ * wait for it and find nothing to do. Nodes of an older version continue to serve meanwhile: a
  * migration only adds. A connection that finds the schema up to date changes nothing, so that an
  * everyday role needs no right to.
  */
@@ -93,7 +93,7 @@ static enum error create_schema(struct pg_connection *c, struct problem *problem
         e = exec(c, word(problem->arena, "CREATE SCHEMA \"%s\"", schema), problem);
     if (e != OK)
         return e;
-    /* Of the transaction alone: behind a pooler the session is somebody else's next. */
+    /* Only for the transaction: behind a pooler, another client uses the session next. */
     e = exec(c, word(problem->arena, "SET LOCAL search_path = \"%s\"", schema), problem);
     if (e == OK)
         e = exec(c,
@@ -125,7 +125,7 @@ static enum error apply_missing(struct pg_connection *c, struct problem *problem
     if (e == OK)
         e = ask(c, "SELECT 1 FROM pg_advisory_xact_lock(1667328366, hashtext($1))", 1, &schema,
             &unused, problem);
-    /* Who waits for a table keeps everybody waiting who comes after. */
+    /* A migration that waits for the lock of a table blocks all later queries of the table. */
     if (e == OK)
         e = exec(c, "SET LOCAL lock_timeout = '1s'", problem);
     if (e == OK)
@@ -139,7 +139,7 @@ static enum error apply_missing(struct pg_connection *c, struct problem *problem
     return e == OK ? exec(c, "COMMIT", problem) : e;
 }
 
-/* --- What the role may do ------------------------------------------------------------------- */
+/* --- Rights of the role --------------------------------------------------------------------- */
 
 static enum error check_encoding(struct pg_connection *c, struct problem *problem)
 {

@@ -60,7 +60,7 @@ struct store_stats pg_stats(const struct store *store)
 
 /* --- Open ----------------------------------------------------------------------------------- */
 
-/* What an operator should know, and what no test of ours can see. */
+/* Warns of settings that an operator should know of and that tests cannot detect. */
 static void warn(struct pg_connection *c)
 {
     static const struct {
@@ -127,7 +127,7 @@ static void look_for_replica(struct pg_store *s, struct problem *problem)
     pg_connection_deinit(&c);
 }
 
-/* Whoever manages the nodes makes it: one that is not mounted must not look like an empty one. */
+/* The operator creates the directory: one that is not mounted must not look like an empty one. */
 static enum error open_files_dir(struct pg_store *s, struct problem *problem)
 {
     struct str dir = s->base.config.files_dir;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The pulse of the database: a connection of its own that listens for what other nodes commit, asks
- * once a second what time it is there and how far its log has come, and ends what stands still.
+ * The pulse of the database: a connection of its own that listens for commits of other nodes, asks
+ * once a second for the time and the position of the log, and ends the sessions of stopped nodes.
  */
 #include <errno.h>
 #include <poll.h>
@@ -24,7 +24,8 @@ void pg_changed(struct pg_store *s)
 }
 
 /* Not in the writer's transaction: NOTIFY takes a lock of the whole server until its commit is on
- * the disk, and every commit would wait for the one before. Several at once are told as one. */
+ * the disk, and every commit would wait for the one before. Several commits at once send one
+ * NOTIFY. */
 void pg_committed(struct pg_store *s)
 {
     pg_changed(s);
@@ -139,7 +140,7 @@ static bool end_silent(struct pg_connection *c)
         return true;
     snprintf(sql, sizeof sql, END_SILENT, s->schema, s->schema);
     if (!pg_ask(c, sql, &ended, 1)) {
-        /* Not for ever again: without the right to it, the pulse goes on. */
+        /* Without the right to end sessions the pulse does not try again, and continues. */
         s->cannot_end = !c->lost;
         if (s->cannot_end)
             LOG(LOG_WARN, "this role cannot end the sessions of stopped nodes");

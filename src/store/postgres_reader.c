@@ -17,7 +17,7 @@ static bool try_read(struct pg_connection *c, struct store_job *job)
     tx_drop_memo(&tx);
     c->job = NULL;
     bool lost = c->lost, again = c->again;
-    /* Nobody waits for the end of a transaction that only read: the next job finds its answer. */
+    /* No job waits for the end of a transaction that only read: the next job reads its answer. */
     if (c->lost || c->error != OK || !pg_send_commit(c) || PQflush(c->conn) < 0)
         pg_abandon(c);
     job->result = e;

@@ -29,7 +29,7 @@ static bool do_half(struct pg_connection *c, struct store_job *job, struct tx *t
         return true;
     tx_unpublish_from(tx, published);
     tx_drop_memo(tx);
-    /* What it changed must be undone. By its second half the server has said whether it did. */
+    /* A job that wrote must be undone. By its second half the server has reported if it wrote. */
     bool failed = c->again || c->wrote || (half == job->finish && job->has_changed);
     if (failed)
         c->culprit = job;
@@ -40,7 +40,7 @@ static bool run_jobs(struct pg_connection *c, struct store_job *batch, struct tx
 {
     bool good = pg_begin(c, PG_BEGIN_WRITE);
     for (struct store_job *job = batch; good && job != NULL; job = job->next) {
-        /* From the second on there are locks to hold, and nobody may be waited for. */
+        /* From the second job on the transaction holds locks, so it must not wait for others. */
         if (job == batch->next)
             good = pg_send_own(c, PG_LOCK_AT_ONCE, NULL, NULL);
         good = good && do_half(c, job, tx, job->run);
@@ -66,7 +66,7 @@ static bool finish_jobs(struct pg_connection *c, struct store_job *batch, struct
 static bool commit(struct pg_connection *c)
 {
     int64_t start_us = clock_steady_us();
-    /* What is known to be lost before COMMIT is sent can simply run again. */
+    /* If the connection is lost before COMMIT is sent, the batch can simply run again. */
     if (pg_is_gone(c)) {
         c->lost = true;
         return false;
@@ -82,7 +82,7 @@ static bool commit(struct pg_connection *c)
     return good;
 }
 
-/* What the tail will find in the tables needs no telling; the rest is for this process. */
+/* The tail reads some items from the tables; only the others are published in this process. */
 static void publish(struct pg_store *s, struct tx *tx)
 {
     struct hub_item **at = &tx->published;
@@ -207,7 +207,8 @@ static bool try_alone(struct pg_connection *c, struct store_job *job)
             end_job(c->store, job, c->error != OK ? c->error : job->result);
             return true;
         }
-        /* Somebody's lock is no fault of the job: only its time is limited. */
+        /* Waiting for another's lock does not count as an attempt: only the job's time is
+         * limited. */
         if (c->blocked)
             job->attempts--;
         break;
@@ -254,7 +255,7 @@ enum { MAX_CULPRITS = 4 };
 
 static void run_batch(struct pg_lane *lane, struct store_job *batch);
 
-/* When many get in the way, they are looked for in smaller batches. */
+/* If many jobs fail, the batch is split to find them. */
 static void run_halves(struct pg_lane *lane, struct store_job *batch)
 {
     struct store_job **middle = &batch;
@@ -268,7 +269,7 @@ static void run_halves(struct pg_lane *lane, struct store_job *batch)
         run_batch(lane, second);
 }
 
-/* What is left when the batch had its end, or had too many culprits. */
+/* Returns the jobs that remain once the batch has ended or had too many culprits. */
 static struct store_job *try_until_clean(
     struct pg_connection *c, struct store_job *batch, struct store_job **aside)
 {

@@ -24,7 +24,7 @@ struct restoring {
     int lock_fd;
     bool has_lock; /* the directory is ours */
     bool made_directory;
-    sqlite3 *old;     /* the database of before, which nobody else can open meanwhile */
+    sqlite3 *old;     /* the previous database, which no other process can open meanwhile */
     int old_fd;       /* its file, closed after `old`: closing it drops SQLite's locks */
     const char *kept; /* the second name that it got; NULL: none yet */
     bool is_placed;   /* the new database is there */
@@ -156,8 +156,8 @@ static enum error check_empty(const struct restoring *r)
         "%s already contains a database: --yes replaces it and keeps the old one", r->directory);
 }
 
-/* What root restores belongs to the owner of the directory, who is to serve it. Only for a file
- * that we have made: of any other we do not know whose it is. */
+/* Files that root restores belong to the owner of the directory, who will serve them. Only for
+ * files that we have created: of any other file we do not know the owner. */
 static enum error give_to_owner(const struct restoring *r, int fd, const char *path)
 {
     struct stat info;
@@ -201,7 +201,7 @@ static enum error try_directory(const struct restoring *r)
 
 /* --- The copy ------------------------------------------------------------------------------- */
 
-/* What is added to the directory of files is no matter of the database that is there. */
+/* Adding content to the directory of files does not affect the existing database. */
 static enum error place_files(struct restoring *r, struct backup_report *report)
 {
     if (fstat(r->directory_fd, &r->owner) != 0)
@@ -237,7 +237,7 @@ static bool is_damage(int rc)
     return base == SQLITE_CORRUPT || base == SQLITE_NOTADB || base == SQLITE_IOERR;
 }
 
-/* Whether it was kept from it, how many pages the log has, how many of them were moved. */
+/* Columns: if the checkpoint was blocked, the pages of the log, the pages that were moved. */
 static int take_checkpoint(void *is_moved, int n, char **values, char **names)
 {
     *(bool *)is_moved = n == 3 && values[0] != NULL && strcmp(values[0], "0") == 0;
@@ -245,9 +245,9 @@ static int take_checkpoint(void *is_moved, int n, char **values, char **names)
 }
 
 /*
- * What is still in the WAL goes into the database, which then is one file, and stays shut for all
- * others while `old` is open. Nobody serves it, so that no commit can be lost by this checkpoint.
- * A database that is damaged stays as it is: out_whole is false.
+ * Moves the rest of the WAL into the database, which then is one file, and keeps it locked while
+ * `old` is open. No server uses it, so this checkpoint cannot lose a commit. A damaged database
+ * stays as it is: out_whole is false.
  */
 static enum error make_single(struct restoring *r, bool *out_whole)
 {

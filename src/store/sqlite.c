@@ -93,7 +93,7 @@ void sqlite_disconnect(struct sqlite_connection *c)
         for (size_t i = 0; i < c->store->base.config.n_statements; i++)
             sqlite3_finalize(c->statements[i]);
     mem_free(c->statements);
-    /* What the disk holds of the WAL is unknown: the next start recovers from it. */
+    /* The bytes of the WAL on the disk are unknown: the next start recovers from them. */
     if (c->store != NULL && atomic_load(&c->store->is_broken))
         sqlite3_db_config(c->db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
     sqlite3_close(c->db);
@@ -134,7 +134,7 @@ static void bind_text(struct query *q, unsigned param, struct str value)
                  stmt_of(q), (int)param + 1, value.ptr, value.len, SQLITE_STATIC, SQLITE_UTF8));
 }
 
-/* What is small is kept in the query itself, since SQLite would allocate memory for its copy. */
+/* Small values are kept in the query itself, since SQLite would allocate memory for its copy. */
 static void bind_bytes(struct query *q, unsigned param, struct str value)
 {
     void (*keep)(void *) = SQLITE_TRANSIENT;

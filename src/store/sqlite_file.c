@@ -128,7 +128,7 @@ void sqlite_file_watch(sqlite3 *db, struct progress *progress)
     sqlite3_progress_handler(db, WATCH_STEPS, progress == NULL ? NULL : is_called_off, progress);
 }
 
-/* --- Whether it is whole -------------------------------------------------------------------- */
+/* --- Integrity ------------------------------------------------------------------------------ */
 
 struct check_run {
     sqlite_file_fault *found;
@@ -136,7 +136,7 @@ struct check_run {
     bool lacks_memory;
 };
 
-/* A page that there was no memory for is told as one that cannot be had: it is not damaged. */
+/* SQLite reports a page without memory for it as one that it cannot get: it is not damaged. */
 static bool tells_of_memory(const char *line)
 {
     static const char words[] = "unable to get the page. error code=7";
@@ -180,7 +180,7 @@ enum error sqlite_file_fsck(sqlite3 *db, const char *path, bool quick, sqlite_fi
         rc = SQLITE_NOMEM;
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db, "PRAGMA foreign_key_check", take_foreign_key, &run, NULL);
-    if ((rc & 0xff) == SQLITE_CORRUPT) { /* so much so that it could not even be looked for */
+    if ((rc & 0xff) == SQLITE_CORRUPT) { /* too damaged to be checked */
         found(data, sqlite3_errmsg(db));
         return OK;
     }
@@ -208,7 +208,7 @@ enum error sqlite_file_expect_whole(sqlite3 *db, const char *path, struct proble
     return e;
 }
 
-/* --- What it holds -------------------------------------------------------------------------- */
+/* --- Contents ------------------------------------------------------------------------------- */
 
 static void add_number(struct sha256_state *hash, uint64_t number)
 {
@@ -264,8 +264,8 @@ struct count_run {
     uint64_t rows;
 };
 
-/* The name stands in the file: whatever it is, it is one word. Without an index rows come in the
- * order of their rowids; of a table WITHOUT ROWID, in that of its key. */
+/* The name comes from the file, so it is quoted as one word. Without an index, rows are in the
+ * order of their rowids; in a table WITHOUT ROWID, in that of the key. */
 static int prepare_table(const struct count_run *run, struct str name, sqlite3_stmt **out_stmt)
 {
     char *sql = run->hash != NULL

@@ -62,8 +62,8 @@ static void keep_first(void *data, const char *line)
         *first->damage = arena_printf(first->arena, "%s is damaged: %s", first->path, line);
 }
 
-/* At rest the file is read without a lock and nothing is put beside it; with a server, or a log
- * that nobody has replayed, as any reader does it. */
+/* Without a server the file is read without locks and no file is added beside it; with a server, or
+ * a log that was not replayed, it is opened like any reader does. */
 static enum error inspect_once(
     struct str data_dir, struct problem *problem, struct sqlite_inspection *out)
 {
@@ -97,7 +97,7 @@ enum error sqlite_inspect(
             problem, ERR_NOT_FOUND, "there is no database in %.*s yet", STR_ARG(data_dir));
     bool was_served = sqlite_is_served(data_dir);
     enum error e = inspect_once(data_dir, problem, out);
-    /* What a server began to write meanwhile was read without its locks. */
+    /* A server that started meanwhile may have written while the file was read without locks. */
     if (!was_served && sqlite_is_served(data_dir))
         e = inspect_once(data_dir, problem, out);
     return e;

@@ -21,8 +21,8 @@ static enum error fsync_or_fail(int fd, struct problem *problem, struct str what
         STR_ARG(what), strerror(errno));
 }
 
-/* A new directory lasts only once its parent is synced. One that somebody else made may be in a
- * place that we cannot read, and is theirs to make last. */
+/* A new directory lasts only once its parent is synced. One that another process created may be in
+ * a place that we cannot read, and that process must sync it. */
 static enum error sync_parent(const char *dir, bool is_ours, struct problem *problem)
 {
     struct str path = str_of(dir);
@@ -42,7 +42,7 @@ static enum error sync_parent(const char *dir, bool is_ours, struct problem *pro
     return e;
 }
 
-/* Whoever may write to the directory could have put something else in the place of the lock. */
+/* Any user with write access to the directory could have replaced the lock file. */
 static bool is_lock(int fd, const struct stat *directory)
 {
     struct stat info;
@@ -108,7 +108,7 @@ enum error sqlite_take_directory(
 
 /* --- Connections ---------------------------------------------------------------------------- */
 
-/* Nobody asks SQLite how much memory it has, and counting takes a lock at each allocation. */
+/* Cairn does not read SQLite's memory statistics, and counting takes a lock at each allocation. */
 void sqlite_own_process(void)
 {
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
@@ -241,8 +241,8 @@ static bool write_again(int fd, char *bytes, size_t room, off_t at, ssize_t *out
     return n >= 0;
 }
 
-/* The same bytes at the same places: whoever reads them sees no difference, no space is needed, and
- * the fsync behind it has to write them. SQLite holds no lock on this file that closing it ends. */
+/* Writes the same bytes at the same places: readers see no difference, no space is needed, and the
+ * fsync after it has to write them. SQLite holds no lock on this file that closing it ends. */
 static enum error rewrite_log(struct sqlite_store *s, struct problem *problem)
 {
     enum { PART_BYTES = 1 << 20 };
@@ -264,10 +264,10 @@ static enum error rewrite_log(struct sqlite_store *s, struct problem *problem)
 }
 
 /*
- * What the last process left in the log moves into the database, and the log starts over. After an
- * fsync that failed the kernel shows pages of the log which the disk may never have got, and which
- * no later fsync writes: a commit behind them would be lost with them. A reader of another process,
- * a backup, or a disk without space can keep it from that; then the log is written again in place.
+ * Moves the log that the last process left into the database, and starts the log over. After a
+ * failed fsync the kernel shows pages of the log which the disk may never have received, and which
+ * no later fsync writes: a commit after them would be lost with them. A reader of another process,
+ * a backup, or a full disk can prevent that; then the log is written again in place.
  */
 static enum error empty_log(struct sqlite_store *s, struct problem *problem)
 {

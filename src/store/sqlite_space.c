@@ -2,16 +2,16 @@
 /*
  * A full disk.
  *
- *   ample   the reserve is there; nothing is looked at
- *   tight   there is no reserve file: what is free on the disk and inside the database file stands
- *           for it, and is looked at before each batch
+ *   ample   the reserve is there; nothing is checked
+ *   tight   there is no reserve file: the free space of the disk and the database file
+ *           replaces it, and is checked before each batch
  *   none    only jobs that say so (store_job.on_full) are run; the others are refused
  *
  * A write that finds the disk full gives the reserve up and leads to `none`. Room for the reserve
  * leads back to `ample`. So do deleted rows, but to `tight`: their pages stay in the file, where
  * new rows take them before the file grows.
  *
- * Whatever is written goes to the WAL first, which can start over only after a checkpoint. So while
+ * Every write goes to the WAL first, which can start over only after a checkpoint. So while
  * space is short there is one after each batch; unless it would make the database file grow by what
  * is left of the reserve.
  */
@@ -63,7 +63,7 @@ static uint64_t file_bytes(const struct sqlite_store *s, const char *name)
     return fstatat(s->directory_fd, name, &st, 0) == 0 ? (uint64_t)st.st_size : 0;
 }
 
-/* What can be written to the WAL: all of its file, once everything in it has been moved. */
+/* The bytes that the WAL can take: all of its file, once everything in it has been moved. */
 static uint64_t log_bytes(const struct sqlite_store *s)
 {
     bool starts_over = s->wal_is_moved && s->wal_pages_tried >= s->wal_pages;

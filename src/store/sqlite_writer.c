@@ -73,9 +73,9 @@ static void undo_all(struct sqlite_store *s, struct tx *tx)
     sequence_cache_clear(&s->sequences);
 }
 
-/* Runs the jobs, and where one of them has torn the transaction, all again with savepoints; so are
- * the next batches, since whoever sends such a job may send more. One alone needs no second run:
- * undoing everything undoes just that. */
+/* Runs the jobs. If one of them has torn the transaction, all run again with savepoints, and so do
+ * the next batches, since the same client may send more such jobs. A single job needs no second
+ * run: undoing everything undoes just that. */
 static enum error run_all(struct sqlite_store *s, struct store_job *batch, struct tx *tx)
 {
     bool alone = batch->next == NULL, careful = !alone && s->n_careful > 0, torn;

@@ -32,7 +32,7 @@ enum store_mode {
     STORE_WRITE,
 };
 
-/* What happens to a WRITE job while the disk is full (SQLite only). */
+/* How a WRITE job is treated while the disk is full (SQLite only). */
 enum store_on_full {
     STORE_ON_FULL_REFUSED,
     STORE_ON_FULL_KEEPS, /* writes little: runs while the reserve lasts */

@@ -108,10 +108,10 @@ static enum error open_source(struct transfer *t)
 }
 
 /*
- * What tells one source from another, and from itself at another time, without hashing all of it:
- * its tenants, how many rows each table has and how often those with a version were changed, and
- * the last ids of events and steps; on PostgreSQL also which transactions wrote the rows, which no
- * write leaves as it was. Whatever slips through between two runs is found by the verification.
+ * Identifies a source and its state without hashing all of it: its tenants, how many rows each
+ * table has and how often those with a version were changed, and the last ids of events and steps;
+ * on PostgreSQL also the transactions that wrote the rows, which every write changes. The
+ * verification finds any other change between two runs.
  */
 static enum error identify_source(struct transfer *t, struct str *out_source)
 {
@@ -147,7 +147,7 @@ static enum error identify_source(struct transfer *t, struct str *out_source)
     return e;
 }
 
-/* What this connection sees others write, where the rows themselves do not tell. */
+/* Counts the writes of other connections, if the rows themselves do not show them. */
 static enum error count_writes(struct side *side, int64_t *out_count)
 {
     const char *sql = side->ops->sql.writes;
@@ -226,7 +226,7 @@ static enum error check_no_rows(struct transfer *t)
     return e;
 }
 
-/* Of any version: what is not empty is somebody's, and is refused before anything is changed. */
+/* For any version: a target that is not empty is rejected before anything is changed. */
 static enum error check_empty(struct transfer *t)
 {
     int64_t version, last_id = 0, last_step_id = 0;
@@ -287,7 +287,7 @@ static enum error make_plan(struct transfer *t, bool target_exists)
     return OK;
 }
 
-/* What is being filled must be so from this very source. */
+/* A target that is being filled must have the mark of this same source. */
 static enum error check_mark(struct transfer *t)
 {
     struct str source = STR_NONE;
@@ -336,7 +336,7 @@ void transfer_report(struct transfer *t, const char *doing, const struct transfe
     progress_report(t->progress, stage, t->n_done, t->result.rows);
 }
 
-/* A kind that is not the column's can only stand in SQLite, and only when somebody put it there. */
+/* Only SQLite can have a value of another type than its column's, and only if edited by hand. */
 enum error transfer_next_row(struct side *side, const struct transfer_table *table,
     struct transfer_value *out_values, bool *out_found)
 {
@@ -434,7 +434,7 @@ static enum error copy_table(struct transfer *t, size_t index)
     return e;
 }
 
-/* What an earlier run has moved counts as done. */
+/* Rows that an earlier run has moved count as done. */
 static enum error count_done(struct transfer *t)
 {
     enum error e = OK;

@@ -2,7 +2,7 @@
 #include "base/buf.h"
 #include "store/transfer_side.h"
 
-/* --- What differs between the engines ------------------------------------------------------- */
+/* --- Differences between the engines -------------------------------------------------------- */
 
 #define MADE_ANEW "the target builds its own index of words"
 
@@ -45,7 +45,7 @@ static const struct {
 static const struct {
     const char *table;
     const char *column;
-    const char *text[ENGINE_COUNT]; /* NULL: as it stands */
+    const char *text[ENGINE_COUNT]; /* NULL: unchanged */
 } CANONICAL[] = {
     /* SQLite's one writer counts in memory; see 0001_foundation.sql. */
     {"threads", "last_seq",

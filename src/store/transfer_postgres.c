@@ -174,7 +174,7 @@ static enum error postgres_side_next(
 
 /* --- Rows in -------------------------------------------------------------------------------- */
 
-/* Row-level security lets nobody COPY into a table; a pipeline of INSERTs is as good. */
+/* Row-level security forbids COPY into a table; a pipeline of INSERTs is as good. */
 static enum error postgres_side_insert_begin(struct side *side, const struct transfer_table *table)
 {
     struct postgres_side *s = of(side);
@@ -207,7 +207,7 @@ static enum error postgres_side_insert(struct side *side, const struct transfer_
     return OK;
 }
 
-/* Reads every answer up to that of the sync; of failures the first is told. */
+/* Reads every answer up to that of the sync; reports the first failure. */
 static enum error read_answers(struct postgres_side *s)
 {
     enum error e = OK;
@@ -262,7 +262,7 @@ static void postgres_side_close(struct side *side)
     mem_free(s);
 }
 
-/* What was killed a moment ago may still be connected. A server behind a pooler holds no lock, and
+/* A process killed a moment ago may still be connected. A server behind a pooler holds no lock, and
  * is known by its name alone. */
 static enum error postgres_side_check_alone(struct side *side)
 {
@@ -287,7 +287,7 @@ static enum error postgres_side_check_alone(struct side *side)
         STR_ARG(side->place->schema));
 }
 
-/* Who serves the schema shares the lock, see postgres_pulse.c; another transfer has it alone. */
+/* Servers of the schema share the lock, see postgres_pulse.c; another transfer has it alone. */
 static enum error refuse_locked(struct side *side)
 {
     const struct transfer_value schema = {VALUE_TEXT, 0, side->place->schema};

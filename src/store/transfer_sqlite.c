@@ -21,7 +21,7 @@ static struct sqlite_side *of(struct side *side)
     return CONTAINER_OF(side, struct sqlite_side, base);
 }
 
-/* After a failed sync nobody knows what is on the disk, though it can be read for a while. */
+/* After a failed sync the bytes on the disk are unknown, though they can be read for a while. */
 static enum error refuse(struct sqlite_side *s, const char *doing, int rc)
 {
     bool is_full = (rc & 0xff) == SQLITE_FULL;

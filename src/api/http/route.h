@@ -47,7 +47,7 @@ enum route_flags {
 };
 
 /*
- * What a request for a principal may do (api/http/access.h). Unless the row states otherwise, the
+ * The access of a request for a principal (api/http/access.h). Unless the row states otherwise, the
  * path decides: the principal must take part in its thread or in the thread of its run, with the
  * permission read_write for writes; its agent must be the principal itself. A path without any of
  * these is only for keys of the whole tenant.

@@ -408,7 +408,7 @@ static const struct watch_ops ops = {.on_event = on_event,
     .on_tick = on_tick,
     .on_drain = on_drain};
 
-/* --- What a WebSocket client may say -------------------------------------------------------- */
+/* --- Messages from WebSocket clients -------------------------------------------------------- */
 
 /* {"after": CURSOR}, or {"cursor": ID} for Memoria: continue from there. */
 static bool read_move(struct subscription *sub, struct arena *arena, struct str message)

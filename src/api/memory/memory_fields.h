@@ -63,7 +63,7 @@ enum {
 enum { MEMORY_ASK_FIELDS = 18 };
 extern const struct field memory_ask_fields[MEMORY_ASK_FIELDS];
 
-/* --- What is done ----------------------------------------------------------------------------- */
+/* --- Operations ------------------------------------------------------------------------------- */
 
 MUST_CHECK enum error memory_do_put(struct context *c, const struct memory_ask *ask, struct str at,
     struct memory_item *out_item, bool *out_is_new);

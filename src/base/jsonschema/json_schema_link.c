@@ -136,7 +136,7 @@ struct str schema_uri_resolve(
         STR_ARG(uri.query));
 }
 
-/* --- What a reference can lead to ------------------------------------------------------------- */
+/* --- Targets of references -------------------------------------------------------------------- */
 
 struct linker {
     struct schema_compiler *c;

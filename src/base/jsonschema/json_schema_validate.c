@@ -581,7 +581,7 @@ static void check_combined(struct checker *c, struct visit *v)
         check_condition(c, v);
 }
 
-/* --- What no other schema looked at ----------------------------------------------------------- */
+/* --- Values that no other schema evaluated ---------------------------------------------------- */
 
 static const struct schema_node *unevaluated_of(const struct visit *v)
 {

@@ -72,7 +72,7 @@ enum error agent_link_list(struct context *c, struct uuid parent_id,
     return query_end(&q);
 }
 
-/* --- What a link may not do ----------------------------------------------------------------- */
+/* --- Checks of a new link ------------------------------------------------------------------- */
 
 /* Searches the descendants of the child for the parent, and measures their depth. The result for
  * each agent is stored at its first link, so that every agent is visited once. */

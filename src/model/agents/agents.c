@@ -58,8 +58,7 @@ static enum error check_metadata(struct context *c, struct str metadata)
     return OK;
 }
 
-/* --- Who may ------------------------------------------------------------------------------------
- */
+/* --- Access ----------------------------------------------------------------------------------- */
 
 struct str agent_principal(struct arena *arena, struct uuid id)
 {

@@ -8,7 +8,7 @@
 #include "model/agents/states.sql.h"
 #include "model/threads/events.h"
 
-/* --- Where it is told ----------------------------------------------------------------------- */
+/* --- The threads that get the event --------------------------------------------------------- */
 
 struct threads {
     struct uuid ids[STATE_TOLD_THREADS];
@@ -44,7 +44,7 @@ enum error state_lock_told(struct context *c, const struct state_place *place)
     return e;
 }
 
-/* --- What is told --------------------------------------------------------------------------- */
+/* --- The payload of the event --------------------------------------------------------------- */
 
 static void write_changed(
     struct json_writer *w, const struct state *before, const struct state *after)
@@ -161,7 +161,7 @@ enum error state_tell(struct context *c, const struct state_place *place, const 
     return e;
 }
 
-/* --- What it must satisfy ------------------------------------------------------------------- */
+/* --- Validation against the schema ---------------------------------------------------------- */
 
 enum error state_check_data(struct context *c, const struct state *state)
 {

@@ -213,7 +213,7 @@ struct sha256 manifest_hash(const struct manifest *m)
     return sha256_of(buf_str(&whole));
 }
 
-/* --- What differs --------------------------------------------------------------------------- */
+/* --- Differences ---------------------------------------------------------------------------- */
 
 static bool same_piece(const struct piece *a, const struct piece *b)
 {

@@ -157,7 +157,7 @@ enum error resumption_get(
     return e;
 }
 
-/* --- What the agent's definition says ------------------------------------------------------- */
+/* --- Values from the agent's definition ----------------------------------------------------- */
 
 static struct str text_of(struct context *c, struct json object, const char *name)
 {
@@ -353,7 +353,7 @@ enum error resumption_append(
     return e == OK ? resumption_find(c, thread_id, false, resumption) : e;
 }
 
-/* --- What runs do to it --------------------------------------------------------------------- */
+/* --- Changes by runs ------------------------------------------------------------------------ */
 
 /* Version 0: the resumption does not exist. */
 static enum error find_place(struct context *c, struct uuid thread_id, struct resumption *out)

@@ -108,7 +108,7 @@ enum error run_announce(
     return event_emit(c, run->thread_id, &event);
 }
 
-/* --- What follows from a change ------------------------------------------------------------- */
+/* --- Consequences of a change --------------------------------------------------------------- */
 
 static enum error list_children(
     struct context *c, const struct run *parent, struct run_array *out_children)

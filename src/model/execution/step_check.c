@@ -119,7 +119,7 @@ static enum error check_messages(struct context *c, struct step *step, struct st
     return OK;
 }
 
-/* --- What the data say ---------------------------------------------------------------------- */
+/* --- Fields from the data ------------------------------------------------------------------- */
 
 static void take_text(struct context *c, struct json data, const char *name, struct str *text)
 {

@@ -94,7 +94,7 @@ static enum error get_newest(
     return query_end(&q);
 }
 
-/* --- What a turn may be --------------------------------------------------------------------- */
+/* --- Checks of a turn ----------------------------------------------------------------------- */
 
 static void check_result(struct context *c, struct json result, size_t index)
 {

@@ -6,7 +6,7 @@
 #include "model/files/files.sql.h"
 #include "model/threads/threads.h"
 
-/* --- What may be given ----------------------------------------------------------------------- */
+/* --- Checks of input ------------------------------------------------------------------------- */
 
 enum error file_check_name(struct context *c, struct str name, struct str pointer)
 {

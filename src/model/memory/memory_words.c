@@ -151,7 +151,7 @@ enum error memory_forget_tenant(struct context *c, struct uuid tenant_id)
     return query_run(&q);
 }
 
-/* --- What came in bulk ------------------------------------------------------------------------ */
+/* --- Items that were written in bulk ---------------------------------------------------------- */
 
 enum error memory_find_unsearchable(struct context *c, bool *out_found, struct uuid *out_tenant)
 {

@@ -91,7 +91,7 @@ static unsigned scope_bits(const struct str_list *scopes)
     return bits;
 }
 
-/* --- Who may make and revoke which ---------------------------------------------------------- */
+/* --- Permission to create and revoke keys --------------------------------------------------- */
 
 static enum error check_scopes(struct context *c, struct uuid tenant_id, const struct api_key *key)
 {
@@ -297,7 +297,7 @@ enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key
     return key_get(c, id, out_key);
 }
 
-/* --- Who is it? ----------------------------------------------------------------------------- */
+/* --- Authentication ------------------------------------------------------------------------- */
 
 /* The keys that this transaction has read: most jobs of a batch have the same key. */
 enum { MEMO_KEYS = 16 };

@@ -129,7 +129,7 @@ enum error message_make_searchable(struct context *c, struct uuid thread_id, boo
     return e;
 }
 
-/* --- What the client asks for --------------------------------------------------------------- */
+/* --- The client's query --------------------------------------------------------------------- */
 
 struct term {
     struct str text;

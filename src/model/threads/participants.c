@@ -200,7 +200,7 @@ enum error participant_list(struct context *c, struct uuid thread_id,
     return query_end(&q);
 }
 
-/* --- What is told --------------------------------------------------------------------------- */
+/* --- Events --------------------------------------------------------------------------------- */
 
 /* `changed` is NULL for a new participant. */
 static struct str describe(

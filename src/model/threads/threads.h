@@ -31,7 +31,7 @@ enum {
     X(THREAD_PAUSED,     "paused",    ENUM_SET(THREAD_ACTIVE, THREAD_CANCELLED, THREAD_ERROR))    \
     X(THREAD_CANCELLED,  "cancelled", ENUM_SET(THREAD_ACTIVE))                                    \
     X(THREAD_ERROR,      "error",     ENUM_SET(THREAD_ACTIVE, THREAD_CANCELLED))
-/* What the start of a run does while another run of the thread is active. */
+/* How the start of a run treats another active run of the thread. */
 #define RUN_POLICIES(X)                                                                           \
     X(RUN_POLICY_REJECT,    "reject")    /* the start fails */                                    \
     X(RUN_POLICY_ENQUEUE,   "enqueue")   /* the new run waits */                                  \

@@ -174,7 +174,7 @@ static enum error write_row(struct archive_export *x, const struct archive_membe
     return account(x, from, problem);
 }
 
-/* The archive has the value of an item, in whatever form the item is stored. */
+/* Unpacks the value of an item: the archive has the value itself, not its stored form. */
 static enum error unpack_item(
     struct context *c, struct archive_export *x, struct arena *arena, struct archive_value *row)
 {

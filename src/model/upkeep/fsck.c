@@ -7,7 +7,7 @@
 
 enum { KEYS_A_PAGE = 200, ANSWERS_A_PAGE = 200, TENANTS_A_PAGE = 500 };
 
-/* --- What the walks share ------------------------------------------------------------------- */
+/* --- Shared by the walks -------------------------------------------------------------------- */
 
 struct str fsck_object(struct fsck_walk *w, const char *what, struct uuid id)
 {

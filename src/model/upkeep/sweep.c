@@ -56,7 +56,7 @@ static int64_t cautious_now_us(const struct context *c)
     return c->now_us < c->lease_now_us ? c->now_us : c->lease_now_us;
 }
 
-/* --- What is due ---------------------------------------------------------------------------- */
+/* --- Due work ------------------------------------------------------------------------------- */
 
 static void add(struct sweep_list *list, enum sweep_kind kind, struct uuid tenant, struct uuid id)
 {
