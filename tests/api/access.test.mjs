@@ -81,7 +81,7 @@ test('a principal lists its own threads, and reads and hears their events alone'
   assert.deepEqual(expectStatus(await poll, 200).data.map((e) => e.text), ['b']);
   const log = expectStatus(await alice.get('/v1/events?limit=1000'), 200).data;
   assert.deepEqual(log.map((e) => e.id), live.heard.map((e) => e.id));
-  // Who joins later is told from then on, and can read what was before.
+  // A participant that joins later receives events from then on, and can read earlier ones.
   await invite(admin, theirs.id, 'user:alice');
   const joined = await live.until((heard) => heard.find((e) => e.thread_id === theirs.id));
   assert.equal(joined.kind, 'participant.created');
@@ -133,7 +133,7 @@ async function expectAccessEnds(admin, there, end) {
   for (const stream of [ws, sse, memoria, tenant, others]) await stream.hearsText('seen');
   await filtered.opened;
   await untilSubscribers(there, 7);
-  // Somebody else's leaving ends nobody's stream but their own.
+  // A participant that leaves ends only its own streams.
   expectStatus(await admin.del(`/v1/threads/${thread}/participants/${eve.id}`), 200);
   await append(admin, thread, 'still');
   for (const stream of [ws, sse, memoria, tenant]) await stream.hearsText('still');

@@ -264,7 +264,7 @@ test('a damaged record is never shown: the page is refused by name, and counted'
   assert.equal(expectStatus(rest, 200).data.length, 1);
   assert.equal(newest.seq, 3);
   assert.equal(expectStatus(await operator.get('/v1/audit/verify'), 200).first_broken, 2);
-  // What is recorded from now on stands on the last hash, and can be shown.
+  // Later records continue from the last hash, and can be verified.
   expectStatus(await operator.post('/v1/tenants', { name: 'later' }), 201);
   assert.equal(expectStatus(await operator.get('/v1/audit?limit=1'), 200).data[0].seq, 4);
 });

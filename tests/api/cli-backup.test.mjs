@@ -262,7 +262,7 @@ test('a backup that is killed at any moment leaves the old file or the new one',
       }
     }
     assert.ok(codes.has(null), 'none was killed');
-    // What they left is in nobody's way.
+    // Their leftovers do not block later backups.
     const { tables } = await backup(server, file, '--yes');
     assert.equal(tables.threads, 20 + KILLS);
     assert.deepEqual(readdirSync(join(file, '..')).sort(), ['copy.db', 'copy.db.sha256']);
@@ -317,7 +317,7 @@ test('a restore that is killed at any moment leaves the old database or the new 
       assert.ok([old.content_sha256, fresh.content_sha256].includes(now.content_sha256),
         'it is neither the old database nor the new one');
       seen[now.content_sha256 === old.content_sha256 ? 'old' : 'new']++;
-      // Whatever happened, the same command makes it good.
+      // After any failure, the same command repairs the result.
       const { kept } = await succeed(...args.slice(0, -1));
       assert.equal((await check(data)).content_sha256, fresh.content_sha256);
       assert.ok(existsSync(kept));
@@ -389,7 +389,7 @@ test('what is not a whole backup of ours is refused, and nothing is changed', FI
     writeFileSync(file, bad);
     await restore(/is not the original backup: its SHA-256 is [0-9a-f]{64}, not/);
   }
-  // Whoever lies about the hash is found out by the file itself.
+  // A false hash is detected by the file itself.
   for (const at of [20, 4096]) {
     const bad = Buffer.from(good);
     bad.fill(0xa5, at, at + 64);

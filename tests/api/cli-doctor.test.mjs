@@ -409,7 +409,7 @@ test('a damaged database is told', FILES, async (t) => {
   const whole = readFileSync(server.database);
   const args = ['--data', server.dataDir, ...await nowhere()];
   expectFinding(await doctor([...args, '--full']), 'integrity', 'ok', /\d+ rows obey every rule/);
-  // Every page but the first: whatever they are, they are no pages any more.
+  // Overwrites every page but the first.
   for (let page = 1; page < whole.length / 4096; page++)
     overwrite(server.database, page * 4096, Buffer.alloc(64, 0x5a));
   expectFinding(await doctor(args), 'database', 'fail', /is damaged/, /cairn check.*cairn restore/);

@@ -217,7 +217,7 @@ test('a mirror follows the agents, through kill -9 and a restart of the server',
   const files = await comesToBe(t, cli, place);
   assert.match(files[`agent_config/${thread}.json`], /"Renamed"/);
 
-  // Killed while steps come in: whatever is on the disk then, the next one makes it whole.
+  // Killed while steps are appended: from any state of the disk, the next run completes the files.
   for (let round = 0; round < 4; round++) {
     const writing = (async () => {
       for (let i = 0; i < 5; i++)
@@ -246,7 +246,7 @@ test('a mirror follows the agents, through kill -9 and a restart of the server',
   const { cursor } = read(place, '.cairn-mirror.json');
   assert.match(cursor, /^\d/);
 
-  // Nothing to do: it goes on from its cursor, without a pass over everything.
+  // Nothing to do: it continues from its cursor, without a pass over everything.
   mirror = cli.start('mirror', place);
   await finishedRun(client, thread);
   await comesToBe(t, cli, place);

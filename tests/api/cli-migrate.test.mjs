@@ -282,7 +282,7 @@ test('everything goes to PostgreSQL and back, and nobody can tell', HERE, async 
     expectProblem(await clients.alice.post('/v1/threads', { title: 'other' }, made.once),
       422, 'idempotency_key_reused');
 
-    // The worker goes on under its token, and nobody else gets the run.
+    // The worker continues under its token, and no other worker gets the run.
     expectStatus(await clients.bob.post(`/v1/runs/${made.claimed.id}/heartbeat`, undefined,
       token(made.claimed)), 200);
     expectStatus(await clients.bob.post('/v1/runs/claim', { worker: 'x', agent: 'worker' }), 204);
@@ -290,7 +290,7 @@ test('everything goes to PostgreSQL and back, and nobody can tell', HERE, async 
       token({ fence: made.claimed.fence - 1 })), 409, 'lease_lost');
 
     await expectToGoOn(clients.alice, made.story, cursors);
-    // Every event of this thread was pruned: its count goes on all the same.
+    // Every event of this thread was pruned: its numbers still continue.
     const { last_seq: last } = expectStatus(
       await clients.alice.get(`/v1/threads/${made.emptied.id}`), 200);
     const another = await append(clients.alice, made.emptied.id, { kind: 'progress' });
@@ -450,7 +450,7 @@ test('a connection that is cut in the middle is an error, and the next run goes 
     const proxy = await startProxy(t, cluster.port);
     const through = { url: cluster.url(new URL(b.url).pathname.slice(1), 'cairn',
       { port: proxy.port }) };
-    // The schema, the mark and the first tables are there; then nothing goes on; then it does.
+    // The schema, the mark and the first tables are there; then the copy stops; then it continues.
     for (const how of ['after', 'after', 'after', 'after', 'before', 'half', 'after']) {
       const struck = proxy.atCommit(how);
       await expectRefused(a, through, /the connection (to the target )?was lost/);
@@ -532,7 +532,7 @@ test('what is served is neither a source nor a target', HERE, async (t) => {
   const moved = await move(a, other, '--to-schema', 'another', '--despite-sessions');
   assert.equal(moved.rows, moved.moved);
   await shared.stop();
-  // And while it is being read, nobody starts to serve it.
+  // And while it is being read, no server can start on it.
   const reader = openSession(t, b.url);
   await reader.sql(`SELECT pg_advisory_lock(1667328367, hashtext('cairn'))`);
   await b.refuses(/cairn migrate is reading the schema/);
@@ -636,7 +636,7 @@ test('a flipped row is found, with its table and key', HERE, async (t) => {
   await move(a, b, '--verify-only');
   b.rows(`UPDATE thread_documents SET context = (context::text || ' ')::json`);
   await expectRefused(a, b, /the target differs in: thread_documents/, '--verify-only');
-  // In a run that goes on too; and then no server opens it.
+  // Also in a resumed run; and then no server opens it.
   const c = await database(t);
   const proxy = await startProxy(t, cluster.port);
   const through = { url: cluster.url(new URL(c.url).pathname.slice(1), 'cairn',
@@ -669,7 +669,7 @@ test('what is asked for wrongly is said so, with code 2', HERE, async (t) => {
     assert.equal(end.code, 2, `${args}: ${end.code} ${end.stderr}`);
     assert.match(end.stderr, rule);
   }
-  // What cannot be reached is an error of another kind, and no password is told.
+  // An unreachable database is an error of another kind, and no password is printed.
   const secret = 'Tr0ub4dor';
   const end = await migrate(a, { url: `postgres://cairn:${secret}@127.0.0.1:1/x` });
   assert.equal(end.code, 1);

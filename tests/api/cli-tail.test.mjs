@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What goes on: tails that lose nothing and double nothing, waits, Ctrl-C, closed pipes.
+// Commands that keep running: tails without lost or doubled events, waits, Ctrl-C, closed pipes.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';

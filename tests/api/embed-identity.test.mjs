@@ -208,7 +208,7 @@ async function drive(send, v, { again = false } = {}) {
   return answers;
 }
 
-// A request that is refused before it is read has an id that nobody gave.
+// A request that is rejected before it is read gets a generated id.
 const withoutOwnId = (answer) =>
   answer.headers.some(([name]) => name === 'X-Request-Id') ? answer
     : { ...answer, body: answer.body.replace(/"request_id":"[^"]*"/, '"request_id":"-"') };

@@ -27,7 +27,7 @@ const isSanitized = options.b_sanitize !== 'none';
 let place; // of everything
 let prefix; // within it
 
-// The modes must not depend on the umask of whoever installs.
+// The modes must not depend on the umask of the installing user.
 const install = () => run('sh', ['-c',
   'umask 077 && exec meson install -C "$0" --no-rebuild --quiet --destdir "$1"', BUILD, place]);
 

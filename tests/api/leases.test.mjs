@@ -226,7 +226,7 @@ test('a token that was released is refused on every write', async (t) => {
   await enqueue(client, (await newThread(client)).id);
   const first = await claim(client, { worker: 'first' });
   expectStatus(await WRITES['give the run back'](client, first, token(first)), 200);
-  await expectFenced(client, first, first.fence); // nobody holds it
+  await expectFenced(client, first, first.fence); // no worker holds it
   const second = await claim(client, { worker: 'second' });
   assert.ok(second.fence > first.fence);
   await expectFenced(client, first, first.fence); // another does
@@ -308,7 +308,7 @@ test('what a person decides ends the lease', async (t) => {
     assert.deepEqual([after.worker, after.lease_ms], [null, null], what);
     await expectFenced(client, run, run.fence);
   }
-  // A question ends it as well: the answer queues the run for whoever comes.
+  // A question ends it as well: the answer queues the run for any worker.
   await enqueue(client, (await newThread(client)).id);
   const asking = await claim(client);
   expectStatus(await client.patch(`/v1/runs/${asking.id}`,

@@ -57,7 +57,7 @@ test('a Memoria conversation from start to its second run', async (t) => {
   assert.deepEqual(resumed.state, { phase: 'ask' });
   await watching.until((heard) => heard.at(-1).payload?.reason === 'input');
 
-  // The train enters a tunnel; the work goes on unseen.
+  // The train enters a tunnel; the work continues unseen.
   const cursor = watching.heard.at(-1).id;
   watching.vanish();
   await watching.ended;

@@ -95,7 +95,7 @@ test('a node stands still past the lease: what it is told comes too late', NODES
   const run = await enqueue(a.open);
   const lost = await claim(a.open, { lease_ms: LEASE_MS });
   a.freeze();
-  // The worker speaks to it all the same; nobody answers yet.
+  // The worker still sends requests; the server does not answer yet.
   const late = [
     a.open.patch(`/v1/runs/${run.id}`, { status: 'completed' }, token(lost)),
     a.open.post(`/v1/runs/${run.id}/heartbeat`, undefined, token(lost)),

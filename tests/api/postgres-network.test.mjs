@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A bad network between node and database: connections that are cut, slow, silent or cut in two,
-// also exactly at a COMMIT. Whoever has an idempotency key sends again, and nothing is doubled.
+// also exactly at a COMMIT. A client with an idempotency key sends again, and nothing is doubled.
 import assert from 'node:assert/strict';
 import test, { describe, it } from 'node:test';
 import { eventually, expectProblem, expectStatus, insist, onPostgres, pause, startServer, uuid }

@@ -77,7 +77,7 @@ test('the tenant-wide stream does not skip who commits late', NODES, async (t) =
   for (const stream of streams)
     await eventually(() => stream.heard.length === 2);
 
-  // Somebody takes an id and lets the others wait for the commit.
+  // A transaction takes an id and lets the other nodes wait for its commit.
   const late = openSession(t, server.db);
   await late.sql(`BEGIN; SET LOCAL search_path = ${server.schema}; SET LOCAL cairn.tenant = '*';
     SELECT event_register();
@@ -88,7 +88,7 @@ test('the tenant-wide stream does not skip who commits late', NODES, async (t) =
   await append(server.open, quick.id, 'early too');
   expectSeqs(await readAll(other.open, `/v1/threads/${quick.id}/events`), 1, 3);
   await pause(1500);
-  // Nobody is past the one that is on its way, neither by stream nor by page.
+  // No reader is past the uncommitted event, neither by stream nor by page.
   for (const stream of streams)
     assert.equal(stream.heard.some((e) => e.id >= early.id), false);
   const page = expectStatus(await server.open.get('/v1/events'), 200);

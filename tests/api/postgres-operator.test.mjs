@@ -141,7 +141,7 @@ for (const [what, begin, end] of [
       { db: cluster.url('cairn', 'cairn', { port: proxy.port }) });
     await untilReadyz(client, 200);
     await begin({ cluster, proxy });
-    // More than there are connections: whoever asks for readiness must not stand behind them.
+    // More than there are connections: requests for readiness must not wait for them.
     const stuck = Array.from({ length: 12 }, (_, i) =>
       (i % 2 ? client.get('/v1/threads') : client.post('/v1/threads', {})));
     await untilReadyz(client, 503);

@@ -48,7 +48,7 @@ test('the story of a run behind a pooler, with its streams on two nodes', HERE, 
     expectSeqs(stream.heard, 1, last);
   }
   assert.equal(streams[0].heard.filter((e) => e.text === 'once').length, 1);
-  // Settings of a transaction do not leak into the next one of somebody else.
+  // Settings of a transaction do not leak into another client's next one.
   expectProblem(await bob.get(`/v1/threads/${thread.id}`), 404, 'not_found');
   assert.deepEqual(expectStatus(await bob.get('/v1/threads'), 200).data, []);
   assert.deepEqual(expectStatus(await bob.get('/v1/events'), 200).data, []);

@@ -52,7 +52,7 @@ test('a read that may lag comes from the replica, and others never do', HERE, as
   assert.equal(await title(STRONG), 'new');
   assert.equal(await title(), 'new');
 
-  // Cursors and leases: nobody waits for what the replica has not heard of, or believes it.
+  // Cursors and leases: no request waits for a replica that lags, or trusts its old data.
   const { seq } = expectStatus(
     await client.post(`/v1/threads/${thread.id}/events`, { kind: 'progress' }), 201);
   for (const path of [`/v1/threads/${thread.id}/events`, '/v1/events']) {

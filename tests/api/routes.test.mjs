@@ -644,7 +644,7 @@ test('on every route a principal may do what its participation lets it, and no m
   const keys = {};
   for (const name of principals)
     keys[name] = await withKey(operator, TENANT_SCOPES, { principal: `user:${name}` });
-  let furnished = null; // what is there, until somebody has changed it
+  let furnished = null; // the prepared objects, until a test has changed them
   const place = async () => {
     const things = await furnish(operator);
     return { things, own: await invite(operator, things.thread) };

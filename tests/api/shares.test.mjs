@@ -154,7 +154,7 @@ test('a share promotes and never demotes, and revoking takes back just what it g
   assert.deepEqual(await permissions(),
     { ann: 'read_write', bob: 'read', cat: null, dan: 'read_write' });
 
-  // Who left joins again by a link, and what somebody lowered does not come back with a revocation.
+  // A participant that left joins again by a link; a revocation restores no lowered permission.
   expectStatus(await admin.del(`/v1/threads/${thread}/participants/me`, as('ann')), 200);
   const back = await share(admin, thread, { permission: 'read_write' });
   assert.equal(
@@ -208,7 +208,7 @@ test('whom somebody removed comes back by name alone, not by any share', async (
   expectStatus(await redeem(admin, invitation.token, 'bob'), 200);
   assert.equal(await permissionOf(admin, thread, 'bob'), 'read_write');
 
-  // To lower somebody's permission is to take access away as well.
+  // Lowering a participant's permission takes access away as well.
   const lowered = expectStatus(
     await admin.patch(`${at}/participants/${bob}`, { permission: 'read' }, as('alice')), 200);
   assert.deepEqual([lowered.permission, lowered.barred], ['read', true]);

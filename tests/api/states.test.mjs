@@ -89,7 +89,7 @@ test('a document is written, read, patched, listed and deleted, for each owner',
       expectProblem(await open.get(path), 404, 'not_found');
       expectProblem(await open.get(`${path}/versions/1`), 404, 'not_found');
       expectProblem(await open.post(`${path}/focus`), 404, 'not_found');
-      // Its number goes on: who still holds "4" cannot write over what others have made since.
+      // Its number continues: a client that still holds "4" cannot overwrite later changes.
       assert.equal(expectStatus(await open.put(path, { data: {} }, NEW), 201).version, 5);
       expectProblem(await open.put(path, { data: {} }, at(4)), 412, 'stale_etag');
     });
@@ -245,14 +245,14 @@ test('a principal sees what its thread or its own being lets it see', async (t) 
     expectProblem(await write(client, own), 404, 'not_found');
     expectProblem(await client.get(`${own}/config`), 404, 'not_found');
   }
-  // What the agent is told to do is its tenant's to say.
+  // Only the tenant configures the agent.
   const config = `${own}/config`;
   expectStatus(await admin.put(config, { data: { model: 'a' } }, NEW), 201);
   expectStatus(await self.get(config), 200);
   expectProblem(await self.put(config, { data: {} }, ANY), 403, 'forbidden');
   expectProblem(await self.patch(own, { name: 'x' }), 403, 'forbidden');
   expectProblem(await self.del(own), 403, 'forbidden');
-  // The agent's own document is told in the thread that it takes part in.
+  // Changes of the agent's own document are events of the thread that it takes part in.
   const told = expectStatus(await bob.get(`/v1/threads/${thread.id}/events`), 200).data;
   assert.ok(told.some((e) => e.kind === 'assistant.state.created' && e.payload.thread_id === null));
   expectProblem(await admin.del(own), 409, 'conflict');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who stands still past a lease: a worker, or the server itself. Whoever wakes up late finds that
-// the run is another's, and changes nothing.
+// A worker, or the server itself, that is stopped past a lease: when it continues, another worker
+// has the run, and its late writes change nothing.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';

@@ -310,7 +310,7 @@ test('a long history is sent as fast as it is taken, whoever is slow', async (t)
 // --- The end of the server ---------------------------------------------------------------------
 
 test('SIGTERM ends every stream with its cursor, and the process with 0', async (t) => {
-  // Nobody waits for the grace time: who is told goes.
+  // The server does not wait for the grace time: notified clients disconnect.
   const server = await startServer(t, { args: ['--drain-seconds', '3600'] });
   const client = server.open;
   const thread = await newThread(client);

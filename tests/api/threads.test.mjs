@@ -230,7 +230,7 @@ test('a merge patch changes what it names, member by member', async (t) => {
   for (const type of ['application/merge-patch+json', 'application/json; charset=utf-8']) {
     const answer = await open.patch(`/v1/threads/${made.id}`, patch, { type });
     const after = expectStatus(answer, 200);
-    // The second time nothing differs, and nothing is told.
+    // The second time nothing differs, and no event is written.
     assert.deepEqual(after, {
       ...made,
       title: 'new',

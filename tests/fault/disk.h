@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What a disk was told, call by call, so that the disk after a power loss can be made from it for
- * every moment (image.h). The record is in memory that is shared with the processes which are
+ * A record of every call to a disk, from which the disk after a power loss can be made for every
+ * moment (image.h). The record is in memory that is shared with the processes which are
  * forked later: one writes, and its parent reads when it has ended.
  *
  * Files are numbers, since a file may lose its name and keep its bytes. Paths are relative to the

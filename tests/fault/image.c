@@ -269,7 +269,7 @@ bool image_advance(struct image *image)
     return true;
 }
 
-/* --- What is left --------------------------------------------------------------------------- */
+/* --- Kept writes ---------------------------------------------------------------------------- */
 
 /* Whether a write is kept, or a size, or a name; and of a torn one the next sector. */
 static bool is_kept(struct image *image, enum image_policy policy, bool is_name)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The disk after a power loss, made from the record of what it was told (disk.h).
+ * The disk after a power loss, made from the record of its calls (disk.h).
  *
- * What is assumed of a disk, and no more:
+ * The only assumptions about a disk:
  *   - fsync or fdatasync of a file makes its bytes and its size last, not its name.
  *   - fsync of a directory makes the names in it last, not the bytes of the files.
- *   - What was not synced lasts or not, sector by sector (512 bytes): each holds one of the states
- *     that it had since the last sync, whatever its neighbours hold. That is a torn write, a lost
- *     one, and any order between them. Sizes and names are kept or lost on their own.
+ *   - Unsynced data lasts or not, sector by sector (512 bytes): each holds one of the states
+ *     that it had since the last sync, independently of its neighbours. That is a torn write, a
+ * lost one, and any order between them. Sizes and names are kept or lost on their own.
  *   - A sector is written whole, and bytes that no write named are not harmed by one beside them
  *     (SQLite's SQLITE_IOCAP_POWERSAFE_OVERWRITE).
  *   - A rename happens whole or not at all.

@@ -26,7 +26,7 @@ void ledger_set(char *field, size_t size, struct str text)
     field[text.len] = '\0';
 }
 
-/* --- What is known -------------------------------------------------------------------------- */
+/* --- Known facts ---------------------------------------------------------------------------- */
 
 static bool is_touched(const char *target, const char *touches)
 {
@@ -49,7 +49,7 @@ static void forget(struct known *known, const char *touches)
     known->n_facts = left;
 }
 
-/* What a step that was acknowledged says: its entries stand before its LEDGER_DONE. */
+/* Takes the entries of an acknowledged step, which precede its LEDGER_DONE. */
 static void take(struct known *known, const struct ledger_entry *entry)
 {
     switch (entry->kind) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the script was told by Cairn, in shared memory, so that it outlives the process: which step
- * began, how it ended, and what holds since. `at` is how many operations the disk had seen by then
- * (vfs_position), so that for a power loss after N operations it is known what had been
+ * The answers that the script got from Cairn, in shared memory that outlives the process: which
+ * step began, how it ended, and what holds since. `at` is how many operations the disk had seen by
+ * then (vfs_position), so that for a power loss after N operations it is known what had been
  * acknowledged.
  *
  * A fact says what a GET answers. A step that begins puts in doubt the facts that it touches; when
@@ -43,7 +43,7 @@ struct ledger {
     struct ledger_entry entries[LEDGER_MAX];
 };
 
-/* What is known of a moment: entries of the ledger. */
+/* The entries of the ledger that hold at one moment. */
 struct known {
     const struct ledger_entry *facts[LEDGER_MAX];
     size_t n_facts;
@@ -53,7 +53,7 @@ struct known {
     bool needs_key; /* or may need one: its step had begun */
 };
 
-/* An entry that nobody sees until ledger_publish. */
+/* Returns an entry that readers do not see until ledger_publish. */
 struct ledger_entry *ledger_draft(struct ledger *l, size_t index, enum ledger_kind kind);
 void ledger_publish(struct ledger *l, size_t count, uint32_t at);
 /* Copies, cut to what fits: that is a mistake in the script. */

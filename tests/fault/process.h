@@ -36,7 +36,7 @@ void stage_clear(const char *root);
 /* False: it found something wrong, or ended as it must not; the verdict has the words. When memory
  * is short, to abort by the one hook is allowed. */
 bool process_script(struct stage *stage, const struct plan *plan);
-/* What was known after so many operations of the disk is there. */
+/* Verifies that everything acknowledged by this position of the disk is there. */
 bool process_verify(struct stage *stage, const char *root, uint32_t position);
 
 #endif

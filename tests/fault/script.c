@@ -200,7 +200,7 @@ static void note_done(struct script *s, const struct step *step, const char *tar
 
 /* --- Calls ---------------------------------------------------------------------------------- */
 
-/* What a fault may be answered with, or what follows from an earlier step that was refused. */
+/* Returns true for answers to a fault, or to a step that depends on a rejected one. */
 static bool is_honest(int status)
 {
     return status == 503 || status == 507 || status == 409 || status == 410 || status == 204;
@@ -230,7 +230,7 @@ static void end_call(struct script *s, const struct step *step, const char *targ
         note_done(s, step, target, body, r->body);
     } else if (r->status == 503 && str_eq(code, STR("outcome_unknown"))) {
         note_end(s, LEDGER_UNKNOWN, target, r->body);
-        s->is_over = is_first_key(step); /* there may be a key that nobody knows */
+        s->is_over = is_first_key(step); /* there may be a key whose secret was never returned */
     } else {
         note_end(s, LEDGER_REFUSED, target, r->body);
         if (!is_honest(r->status))

@@ -8,8 +8,9 @@
 #define LONG_LEASE "\"worker\":\"w\",\"lease_ms\":3600000"
 #define FENCE "Cairn-Fencing-Token: $fence"
 
-/* Whoever owns it: a document that stays, and one that goes. Each later step names a document by
- * what the step that made it has saved: where that one was refused, they are left out. */
+/* For each kind of owner: a document that stays, and one that is deleted. Each later step names
+ * a document by what the step that made it has saved: if that step was rejected, they are left
+ * out. */
 #define STATE_STEPS(owner, document)                                                            \
     {.method = "PUT",                                                                           \
         .target = owner "/states/" document,                                                    \
@@ -196,7 +197,7 @@ const struct step steps[] = {
         .read = "/v1/agents/$team/links/$linked",
         .read_status = 404},
 
-    /* Content: what was acknowledged is read whole, by its hash, whatever is lost. */
+    /* Content: acknowledged bytes are read completely, by their hash, after any loss. */
     {.method = "PUT",
         .target = THREAD "/files/a.json",
         .body = "{\"content\":1}",
@@ -266,7 +267,7 @@ const struct step steps[] = {
         .shows = "/content=\"\"",
         .touches = THREAD "/messages/$message/versions"},
 
-    /* Who takes part, and shares. */
+    /* Participants and shares. */
     {.method = "POST",
         .target = THREAD "/participants",
         .body = "{\"principal\":\"user:alice\",\"permission\":\"read\"}",
@@ -476,7 +477,7 @@ const struct step steps[] = {
         .shows = "/status /output /usage"},
     PLAY_STEPS,
 
-    /* What its engine logged. */
+    /* Steps that the run's engine logged. */
     {.method = "POST",
         .target = "/v1/runs/$run/steps",
         .body = "{\"action_type\":\"api_call_started\",\"action_data\":{\"model\":\"m\"},"
@@ -494,7 +495,7 @@ const struct step steps[] = {
         .read = "/v1/runs/$run/steps/$logged_last",
         .shows = "/steps/1/log_id>/log_id /last>/number"},
 
-    /* What the thread is resumed from, a run that waits for a tool, and its history. */
+    /* The resumption of the thread, a run that waits for a tool, and its history. */
     {.method = "PUT",
         .target = THREAD "/resumption",
         .header = "If-None-Match: *",
@@ -632,7 +633,7 @@ const struct step steps[] = {
         .touches = "/v1/runs/$run2 /v1/runs/$child"},
 
     MONEY_STEPS,
-    /* What goes: events, a thread. */
+    /* Deletions: events, a thread. */
     {.method = "POST",
         .target = THREAD "/events/prune",
         .body = "{\"through_seq\":$one}",

@@ -5,7 +5,7 @@
 
 #include "steps_store.h"
 
-/* The run played goes on, by the other paths to it. */
+/* The run `played` continues, by the other paths to it. */
 #define PLAY_STEPS                                                                             \
     {.method = "POST",                                                                         \
         .target = "/v1/agents/$agent/runs/$played/turns",                                      \

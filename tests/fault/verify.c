@@ -53,7 +53,7 @@ enum error verify_rules(struct arena *arena, const char *root, struct verdict *v
     return e;
 }
 
-/* --- What is known --------------------------------------------------------------------------- */
+/* --- Verification of known facts ------------------------------------------------------------- */
 
 /* The same request under its key is answered from the first time, and again the same. */
 static void verify_again(
@@ -80,7 +80,7 @@ static void verify_calls(
     for (size_t i = 0; i < known->n_again; i++)
         verify_again(arena, c, known->again[i], verdict);
     if (known->needs_key && known->n_facts == 0)
-        return; /* there may be a key that nobody knows */
+        return; /* there may be a key whose secret was never returned */
     const char *secret = known->n_facts == 0 ? "" : known->facts[0]->secret;
     struct reply r = ask(arena, c, secret, NULL, "GET", "/v1/audit/verify", STR(""));
     if (r.status != 200 || !str_eq(pointed(arena, r.body, STR("/intact")), STR("true")))
@@ -90,7 +90,7 @@ static void verify_calls(
         verdict_wrong(verdict, "a new thread is answered %d %.*s", r.status, STR_ARG(r.body));
 }
 
-/* Whatever stands under the name of a backup can be restored. */
+/* Any file under the name of a backup can be restored. */
 static void verify_backup(
     struct arena *arena, const char *root, bool must_be_there, struct verdict *verdict)
 {

@@ -8,7 +8,7 @@
 #include "ledger.h"
 #include "verdict.h"
 
-/* What is under `root`, and all that is known of it. */
+/* Verifies the database under `root` against all known facts. */
 void verify(const char *root, const struct known *known, struct verdict *verdict);
 
 /* The parts of it that the script uses too. A finding is wrong; an error says that it could not be

@@ -195,7 +195,7 @@ static int open_file(const char *path, int flags, mode_t mode)
     if (fails(VFS_OTHER | (flags & O_CREAT ? VFS_SPACE : 0)))
         return unlock(-1);
     bool is_new = (flags & O_CREAT) != 0 && !exists(path);
-    /* A file that never gets a name is gone after a power loss, whatever is written to it. */
+    /* A file that never gets a name is lost in a power loss, with everything written to it. */
     bool is_nameless = (flags & O_TMPFILE) == O_TMPFILE;
     int fd = (int)syscall(SYS_openat, AT_FDCWD, path, flags, mode);
     if (fd >= 0)
@@ -314,7 +314,7 @@ static int remove_directory(const char *path)
     return unlock(result);
 }
 
-/* What only looks or asks: whether it may. */
+/* Returns true if a call that only reads or inspects may proceed. */
 static bool may(unsigned calls, int fd, const char *path)
 {
     char below[DISK_PATH_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A disk that fails, under SQLite and under Cairn's own files alike. It stands where the system
- * calls are made: SQLite's come through the overrides that its VFS has for tests (xSetSystemCall;
+ * A disk that fails, under SQLite and under Cairn's own files alike. It replaces the system
+ * calls: SQLite's come through the overrides that its VFS has for tests (xSetSystemCall;
  * fdatasync, which has none, by a function of that name in this program), Cairn's through
  * --wrap of the linker. So SQLite's VFS runs whole, with the directory syncs that it makes and the
  * errors that it swallows, and the backup's renames are seen as well as the database's pages.
@@ -47,7 +47,7 @@ struct vfs_plan {
     bool is_sticky;
 };
 
-/* What a process that ran under a plan has to tell; in shared memory. */
+/* The report of a process that ran under a plan; in shared memory. */
 struct vfs_outcome {
     atomic_uint n_calls; /* that the fault could have hit */
     atomic_bool has_fired;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What every fuzz target implements, under the name that libFuzzer calls it by. A target answers a
- * broken property by abort(), through FUZZ_CHECK.
+ * The function that every fuzz target implements, under the name that libFuzzer calls. A target
+ * reports a broken property by abort(), through FUZZ_CHECK.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

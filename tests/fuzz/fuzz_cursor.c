@@ -174,7 +174,7 @@ static void check_thread(struct arena *arena, struct str cursor, bool good)
 
 /* --- Streams -------------------------------------------------------------------------------- */
 
-/* What it begins with, in words; "refused" when it does not. */
+/* Describes the first event of the stream; "refused" if the subscription was rejected. */
 static struct str begin_stream(struct arena *arena, struct str target, const char *const *headers)
 {
     const struct cairn_event *event = NULL;

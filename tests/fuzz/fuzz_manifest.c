@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Either two JSON documents, one a line: what differs between their manifests must make the second
- * of the first. Or two manifests, the first one's length in a byte before it: whatever they hold,
- * to read them does no harm, and what was read is written so that it reads the same.
+ * Either two JSON documents, one a line: the differences between their manifests must make the
+ * second from the first. Or two manifests, the first one's length in a byte before it: reading any
+ * bytes does no harm, and the result is written so that it reads the same.
  */
 #include "model/checkpoints/manifest.h"
 

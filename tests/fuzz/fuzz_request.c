@@ -9,16 +9,16 @@
  *     {"kind":"progress"}
  *
  * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
- * with '~' from who may only read, with '?' from nobody. {t} is the newest thread's id, {T} that of
- * the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's id, {c} the
- * newest cursor, {e} ETag, {f} fence, {m} message, {a} and {A} agents, {p} participant, {h} share,
- * {x} its token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a day go by
- * before.
+ * with '~' from a key that may only read, with '?' without a key. {t} is the newest thread's id,
+ * {T} that of the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's
+ * id, {c} the newest cursor, {e} ETag, {f} fence, {m} message, {a} and {A} agents, {p} participant,
+ * {h} share, {x} its token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a
+ * day go by before.
  *
- * What must hold: judge.h of every answer; who only reads, and what is refused, changes nothing;
- * the same again with the same Idempotency-Key is answered the same and changes nothing; a stream
- * can be followed to its end; the events of every thread have no gap; and in the end all is as
- * `cairn check` wants it.
+ * What must hold: judge.h of every answer; a request that only reads, or is rejected, changes
+ * nothing; the same again with the same Idempotency-Key is answered the same and changes nothing; a
+ * stream can be followed to its end; the events of every thread have no gap; and in the end all is
+ * as `cairn check` wants it.
  */
 #include "api/handlers.h"
 #include "api/threads/events_api.h"
@@ -150,7 +150,7 @@ static struct str reader_secret(struct world *w)
     return str_is_none(w->reader) ? STR("none") : w->reader;
 }
 
-/* --- What was changed ----------------------------------------------------------------------- */
+/* --- Detection of changes ------------------------------------------------------------------- */
 
 /* Whether anybody has committed since the last look is found out without reading a table. */
 static bool has_changed(struct world *w)
@@ -163,7 +163,7 @@ static bool has_changed(struct world *w)
     return changed;
 }
 
-/* The audit log is left out: it tells of refusals too. */
+/* The audit log is left out: it records refusals too. */
 static struct str digest_of(struct world *w)
 {
     return throwaway_ask(&here, &w->arena,
@@ -199,7 +199,7 @@ static void check_events(struct world *w)
 
 struct asked {
     struct local_request request;
-    struct str secret; /* STR_NONE: nobody */
+    struct str secret; /* STR_NONE: without a key */
     const char *headers[MAX_HEADERS + 2];
     bool has_idempotency_key;
 };
@@ -224,7 +224,7 @@ static struct str fill_in(struct world *w, struct str text)
     return arena_str(&w->arena, buf_str(&out));
 }
 
-/* What is before the separator; `rest` goes on behind it, or becomes STR_NONE. */
+/* Returns the text before the separator; `rest` becomes the text after it, or STR_NONE. */
 static struct str cut(struct str *rest, struct str separator)
 {
     struct str text = *rest;
@@ -292,7 +292,7 @@ static const struct route *look_ahead(const struct asked *asked, int64_t *out_wa
     return route;
 }
 
-/* --- What an answer leaves for the requests behind it --------------------------------------- */
+/* --- Values of answers for later requests --------------------------------------------------- */
 
 static void keep(struct world *w, enum slot newest, enum slot before, struct str value)
 {

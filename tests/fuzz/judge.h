@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds for every answer, whatever was asked. */
+/* The properties of every answer, for any request. */
 #ifndef TESTS_FUZZ_JUDGE_H
 #define TESTS_FUZZ_JUDGE_H
 

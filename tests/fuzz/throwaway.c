@@ -39,7 +39,7 @@ void throwaway_open(struct throwaway *t)
     sqlite3_busy_timeout(t->db, 60 * 1000);
 }
 
-/* --- Whether it is in order ----------------------------------------------------------------- */
+/* --- Checks of the database ----------------------------------------------------------------- */
 
 static void on_fatal(const char *what)
 {

@@ -2,7 +2,7 @@
 /*
  * A Cairn on SQLite in a directory that lives in memory and goes with it, and beside it a
  * connection of our own that sees what was committed and can turn the clock. Nothing in it happens
- * by itself: it is not swept unless told to. The default tenant is open until there is a key.
+ * by itself: it is swept only by a call. The default tenant is open until there is a key.
  */
 #ifndef TESTS_FUZZ_THROWAWAY_H
 #define TESTS_FUZZ_THROWAWAY_H

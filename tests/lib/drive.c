@@ -18,7 +18,7 @@ static void fail(const char *what)
     exit(EXIT_FAILURE);
 }
 
-/* --- What is asked -------------------------------------------------------------------------- */
+/* --- Requests ------------------------------------------------------------------------------- */
 
 static struct str text_member(struct arena *arena, struct json object, const char *name)
 {
@@ -47,7 +47,7 @@ static const char *const *headers_member(struct arena *arena, struct json object
     return headers;
 }
 
-/* --- What is answered ----------------------------------------------------------------------- */
+/* --- Answers -------------------------------------------------------------------------------- */
 
 static void write_answer(struct json_writer *w, struct arena *arena, cairn_answer *a)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between a server and its C library, by LD_PRELOAD: a wall clock that is wrong, and a disk that
- * fails. What it does stands in the file that CAIRN_MEDDLE names, which tests/api/lib/meddle.mjs
+ * fails. Its faults are read from the file that CAIRN_MEDDLE names, which tests/api/lib/meddle.mjs
  * writes while the server runs; without it nothing is changed.
  *
  * A fault counts its calls down: `left` of 0 fails this call and the `more` after it. -1 is none.

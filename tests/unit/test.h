@@ -18,7 +18,7 @@ struct test_case {
 };
 
 void test_register(struct test_case *test);
-/* Counts a failure against the running test and goes on. */
+/* Counts a failure against the running test and continues. */
 void test_fail(const char *file, int line, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 #define TEST_WHERE(condition, test_name)                                \

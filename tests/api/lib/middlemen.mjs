@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands between: HAProxy before several nodes, PgBouncer before the database.
+// Proxies between client and server: HAProxy before several nodes, PgBouncer before the database.
 //
 //   const front = await startHaproxy(t, nodes);   // front.client(secret): round robin, no retries
 //   const url = await startPgbouncer(t, cluster); // transaction pooling

@@ -7,7 +7,7 @@
 //   proxy.cut();                    every connection, both ways; new ones are let in
 //   proxy.refuse(true);             new ones are not
 //   proxy.delay(50);                milliseconds, for every piece of data, both ways
-//   proxy.hole(true);               nothing is read and nothing is closed; hole(false) goes on
+//   proxy.hole(true);               nothing is read and nothing is closed; hole(false) continues
 //   proxy.halve();                  half of the next message of a node, then the cut
 //   const struck = proxy.atCommit('before');   of the next COMMIT of something new:
 //     before   the cut, and the COMMIT never leaves

@@ -219,7 +219,7 @@ class Server {
       this.db === null
         ? ['--data', this.dataDir]
         : [...(this.viaEnvironment ? [] : ['--db', this.db]), '--db-schema', this.schema];
-    // What the shell of whoever runs the tests says must not count.
+    // The environment of the tests' shell must have no effect.
     const named = { CAIRN_DB: this.viaEnvironment ? this.db : '' };
     const child = spawn(
       BINARY,

@@ -27,7 +27,7 @@ struct fixture {
 void fixture_begin(struct fixture *f);
 void fixture_end(struct fixture *f);
 
-/* A request without a head that somebody sent: "/v1/threads?limit=1". */
+/* A request without the head that a client would send: "/v1/threads?limit=1". */
 struct http_request *make_request(struct fixture *f, const char *method, const char *target);
 void add_header(struct http_request *r, const char *name, struct str value);
 

@@ -331,7 +331,7 @@ TEST(a_secret_comes_in_authorization_or_as_a_protocol_of_a_websocket)
     fixture_end(&f);
 }
 
-/* Whatever the moment at which the memory is used up: there is an answer or there is no change. */
+/* At every point where memory can run out, the call answers or changes nothing. */
 TEST(a_call_that_needs_too_much_memory_is_refused_and_changes_nothing)
 {
     struct fixture f;

@@ -183,7 +183,7 @@ TEST(a_replica_answers_only_who_asks_for_it_and_only_where_order_does_not_matter
     fixture_end(&f);
 }
 
-/* --- What the store refuses ----------------------------------------------------------------- */
+/* --- Refusals of the store ------------------------------------------------------------------ */
 
 TEST(what_the_store_refuses_has_words_and_none_of_the_answers_headers)
 {

@@ -76,7 +76,7 @@ static bool suits(enum scope scope, bool writes)
            str_ends_with(str_of(scope_name(scope)), writes ? STR(":write") : STR(":read"));
 }
 
-/* What is computed from a body, or asked for by one, and stores nothing. */
+/* Returns true for a route that takes a body to compute or to search, and stores nothing. */
 static bool computes(const struct route *r)
 {
     static const char *const paths[] = {"/v1/costs", "/v1/store/search", "/v1/store/namespaces",

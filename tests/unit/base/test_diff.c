@@ -16,7 +16,7 @@ static struct str unified(struct arena *arena, struct str before, struct str aft
     return text;
 }
 
-/* What the hunks make of the old text: lines that they do not name stay. */
+/* Applies the hunks to the old text: lines outside of the hunks stay. */
 static struct str apply(struct arena *arena, struct str before, struct str after)
 {
     struct diff diff;

@@ -115,7 +115,7 @@ TEST(base64url_with_padding_other_letters_or_stray_bits_is_refused)
     EXPECT_STR(decoded, STR("untouched"));
 }
 
-/* What CPython 3.11 gives for bytes 0, 1, 2 … under PYTHONHASHSEED=0, which is a key of zeros. */
+/* CPython 3.11's hashes of bytes 0, 1, 2 … under PYTHONHASHSEED=0, which is a key of zeros. */
 static const struct {
     size_t len;
     uint64_t hash;

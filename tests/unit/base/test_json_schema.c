@@ -2,8 +2,8 @@
 #include "base/jsonschema/json_schema.h"
 #include "parsed.h"
 
-/* What a schema says of a value, a line a fault: "/a must be a string, not number\n". Faults of the
- * schema itself begin with "schema". */
+/* Validates a value and returns a line per fault: "/a must be a string, not number\n". Faults of
+ * the schema itself begin with "schema". */
 static struct str judged(struct arena *arena, struct str schema_text, struct str value_text)
 {
     struct problem *problem = ARENA_NEW(arena, struct problem);

@@ -50,7 +50,7 @@ TEST(answers_without_a_body_have_an_empty_one)
     fixture_end(&f);
 }
 
-/* --- What is no request --------------------------------------------------------------------- */
+/* --- Malformed requests --------------------------------------------------------------------- */
 
 static void expect_refusal(struct fixture *f, const char *method, const char *target,
     const char *header, int status, const char *rule)

@@ -272,7 +272,7 @@ static void hear(void *data, int level, const char *line)
     pthread_mutex_unlock(&said->mutex);
 }
 
-/* What goes to standard error meanwhile, on the way to a file. */
+/* Redirects standard error to a file. */
 static int redirect_stderr(struct fixture *f, const char *path)
 {
     int file = open(path, O_RDWR | O_CREAT | O_TRUNC, 0600), old = dup(STDERR_FILENO);

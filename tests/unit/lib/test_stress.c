@@ -48,7 +48,7 @@ static void *write_events(void *data)
     return NULL;
 }
 
-/* Follows one thread from its start to its end, which is told by an event of its own. */
+/* Follows one thread from its start to its end, which an event of its own reports. */
 static void *follow(void *data)
 {
     struct actor *a = data;

@@ -188,7 +188,7 @@ static void expect_no_gap_after(struct fixture *f, const char *target, bool take
     EXPECT_EQ(cairn_next(s, 0, &event), CAIRN_TIMEOUT);
     for (int i = 0; i < 3; i++)
         append(f, thread, "app.other");
-    /* On a shared store what happens is told a little later. */
+    /* On a shared store events arrive a little later. */
     if (takes_time_between)
         EXPECT_EQ(cairn_next(s, on_postgres() ? 1000 : 100, &event), CAIRN_TIMEOUT);
     else

@@ -64,7 +64,7 @@ static inline struct archive *opened(struct str *bytes)
     return archive_create(&source, bytes->len);
 }
 
-/* What became of an import; the problem stays told(). */
+/* Returns the result of an import; told() returns its problem. */
 static inline enum error imported(
     struct fixture *f, struct uuid tenant, struct str bytes, enum archive_ids ids)
 {

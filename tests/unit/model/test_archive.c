@@ -267,7 +267,7 @@ static void add_snapshots(struct context *c, struct uuid thread, struct uuid *ou
 }
 
 /* A thread with something in every table that a thread has. */
-/* What the thread is resumed from, a tool with its result and one without, and a finished run. */
+/* Adds a resumption of the thread, tools with and without a result, and a finished run. */
 static void add_conversation(struct context *c, struct uuid thread, struct uuid run_id)
 {
     struct str said = STR("[{\"role\":\"user\",\"content\":\"hi\"}]");
@@ -597,7 +597,7 @@ TEST(a_sweep_leaves_what_an_import_has_staged_and_not_committed_yet)
     fixture_end(&f);
 }
 
-/* What is left of the content of this many bytes is its first one. */
+/* Truncates the content with these bytes to its first byte. */
 static void damage_content(struct fixture *f, struct str bytes)
 {
     struct blob blob;

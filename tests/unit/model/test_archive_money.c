@@ -6,7 +6,7 @@
 #include "model/execution/prices.h"
 #include "model/threads/notebooks.h"
 
-/* What only a tenant's archive has; with more than a page of each. */
+/* Adds rows that only a tenant's archive has; more than a page of each. */
 static void add_money(struct fixture *f)
 {
     struct agent agent = {.name = STR("helper"), .metadata = STR("{}")};

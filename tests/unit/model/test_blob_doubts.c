@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Content that nothing refers to goes; what somebody refers to, or is about to, stays. */
+/* Content without references is deleted; content with a reference, or about to get one, stays. */
 #include "file_fixture.h"
 
 /* A pass of the sweep over all that is doubtful; tells how much content was removed. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What PostgreSQL's catalogue says of the schema, and that it takes every statement. */
+/* Checks the schema in PostgreSQL's catalogue, and that PostgreSQL accepts every statement. */
 #include "fixture.h"
 #include "postgres.h"
 

@@ -365,7 +365,7 @@ TEST(a_whole_checkpoint_can_be_put_upon_one_that_is_damaged)
     fixture_end(&f);
 }
 
-/* --- What goes ------------------------------------------------------------------------------ */
+/* --- Pruning and deletion ------------------------------------------------------------------- */
 
 TEST(what_is_pruned_leaves_its_descendants_whole)
 {
@@ -512,7 +512,7 @@ TEST(two_runs_that_name_no_parent_go_on_each_from_its_own_latest)
     EXPECT_EQ(put_with(&f, &appends, &beside), OK);
     EXPECT(uuid_eq(beside.parent_id, fork.id));
     EXPECT_STR(latest(&f, thread, "").channel_values, STR("{\"messages\":[\"other\",\"b\"]}"));
-    /* Who names the latest means that one, whoever put it. */
+    /* A client that names the latest means that one, regardless of its writer. */
     struct checkpoint_put expects = appends;
     expects.expects_latest = expects.has_expected = true;
     expects.expected = beside.id;
@@ -551,7 +551,7 @@ TEST(a_comparison_names_each_channel_with_its_versions)
     fixture_end(&f);
 }
 
-/* --- What savers of other frameworks ask for ------------------------------------------------- */
+/* --- Queries of other frameworks' savers ----------------------------------------------------- */
 
 static struct uuid put_versioned(struct fixture *f, struct uuid thread, const struct uuid *parent,
     const char *versions, const char *set)

@@ -226,7 +226,7 @@ static enum error knows_one(void *data, struct uuid tenant_id, struct uuid id, b
     return OK;
 }
 
-/* Of two days ago: old enough to be nobody's upload. */
+/* From two days ago: too old to belong to an upload in progress. */
 static struct uuid old_id(uint64_t n)
 {
     return uuid_v7_from((uint64_t)(clock_wall_us() / 1000) - UINT64_C(48) * 3600 * 1000, 0, n);

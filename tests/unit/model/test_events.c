@@ -209,14 +209,14 @@ TEST(a_position_by_id_is_the_last_event_of_the_thread_at_or_before_it)
     EXPECT_EQ(event_seq_at_id(c, b, 2, &seq), OK);
     EXPECT_EQ(seq, 0);
     seq = -1;
-    EXPECT_EQ(event_seq_at_id(c, a, 5, &seq), ERR_BAD_CURSOR); /* nobody can have seen it */
+    EXPECT_EQ(event_seq_at_id(c, a, 5, &seq), ERR_BAD_CURSOR); /* no client can have seen it */
     EXPECT_EQ(seq, -1);
     EXPECT_EQ(event_seq_at_id(c, UUID_NIL, 1, &seq), ERR_NOT_FOUND);
     commit(&f);
     fixture_end(&f);
 }
 
-/* --- What subscribers hear ------------------------------------------------------------------ */
+/* --- Delivery to subscribers ---------------------------------------------------------------- */
 
 static void wake(struct hub_listener *listener)
 {

@@ -59,7 +59,7 @@ TEST(an_upload_grows_until_it_is_whole_and_then_becomes_a_version)
     EXPECT(!uuid_eq(u.content_id, u.id));
     EXPECT(uuid_eq(get_version(&f, thread, "big", 1).blob_id, u.content_id));
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM uploads"), 0);
-    /* What it was written under. */
+    /* The id under which the bytes were uploaded may have left content. */
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM blob_doubts"), 1);
     fixture_end(&f);
 }

@@ -80,7 +80,7 @@ TEST(what_cairn_has_written_breaks_no_rule)
     fixture_end(&f);
 }
 
-/* What is done by hand, to a database of its own. */
+/* Edits a database of its own by hand, and expects this fault. */
 static void expect_broken(const char *sql, const char *rule, const char *object, const char *detail)
 {
     struct fixture f;
@@ -216,7 +216,7 @@ TEST(a_changed_audit_log_is_found_also_of_a_tenant_that_is_gone)
     fixture_end(&f);
 }
 
-/* --- What belongs together -------------------------------------------------------------------- */
+/* --- References between rows ------------------------------------------------------------------ */
 
 /* 32 bytes, in the words of the engine. */
 static const char *some_hash(void)

@@ -133,7 +133,7 @@ TEST(a_bit_that_changed_in_any_column_of_an_audit_record_is_never_shown)
 static struct listing *listing; /* what list_file fills in */
 static struct arena *listing_arena;
 
-/* In place of the rules of a check, which has the file read as it stands. */
+/* Replaces the rules of a check, which reads the file without changing it. */
 static enum error list_file(struct fsck *fsck, struct tx *tx, struct problem *problem)
 {
     struct context c;

@@ -12,7 +12,7 @@ static struct api_key make_key(struct fixture *f, struct uuid tenant_id, const c
     return key;
 }
 
-/* What the context looks like after an attempt. */
+/* The result and the context after an attempt. */
 struct attempt {
     enum error error;
     bool known;
@@ -261,7 +261,7 @@ TEST(keys_are_listed_newest_first_page_by_page)
     fixture_end(&f);
 }
 
-/* --- Nobody locks themselves out ------------------------------------------------------------ */
+/* --- The first key -------------------------------------------------------------------------- */
 
 static enum error make_first(struct fixture *f, const char *scope, bool expires)
 {

@@ -116,7 +116,7 @@ TEST(a_search_with_a_filter_stops_where_it_has_looked_at_enough_and_goes_on_from
     struct fixture f;
     fixture_begin(&f);
     put_many(&f, 1);
-    /* Copies of it, written by nobody. */
+    /* Adds copies of it directly, without the model. */
     sql_exec(&f, on_postgres()
                      ? "INSERT INTO store_items (tenant_id, namespace, key, size_bytes, created_at,"
                        " updated_at, is_searchable, value) SELECT tenant_id, namespace, 'c' || g,"

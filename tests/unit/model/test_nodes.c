@@ -399,7 +399,7 @@ static enum error create_first(struct context *c, struct api_key *key)
     bool any;
     c->actor = ACTOR_OPEN;
     *key = (struct api_key){.name = STR("k"), .scopes = {&scope, 1}};
-    EXPECT_EQ(key_any(c, &any), OK); /* as whoever comes without a key is looked at first */
+    EXPECT_EQ(key_any(c, &any), OK); /* the first check of a request without a key */
     return key_create(c, DEFAULT_TENANT_ID, key);
 }
 

@@ -114,7 +114,7 @@ TEST(a_page_of_runs_ends_with_the_one_that_makes_it_larger_than_its_limit)
     fixture_end(&f);
 }
 
-/* --- What the database sends ---------------------------------------------------------------- */
+/* --- Rows sent by the database -------------------------------------------------------------- */
 
 /* PostgreSQL's whole answer is in memory before its first row is read. */
 static size_t count_rows(
@@ -165,7 +165,7 @@ POSTGRES_ONLY(the_database_sends_no_more_than_a_page_of_events_and_one_more)
                 .kind = STR("progress"), .payload = document(&f, BYTES, random == 1)};
         EXPECT_EQ(event_append(begin(&f), id, events, EVENTS), OK);
         commit(&f);
-        /* The first tells of the thread, and is small. */
+        /* The first event reports the thread, and is small. */
         EXPECT_EQ(count_rows(&f, &SQL_EVENT_LIST, id, 3 * BYTES), 1 + 3 + 1);
         EXPECT_EQ(count_rows(&f, &SQL_EVENT_LIST_TENANT, UUID_NIL, 3 * BYTES), 1 + 3 + 1);
         EXPECT_EQ(count_rows(&f, &SQL_EVENT_LIST, id, INT64_MAX), EVENTS + 1);

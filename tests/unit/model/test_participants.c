@@ -14,7 +14,7 @@ static struct participant join(
     return p;
 }
 
-/* What somebody may do: 0 nothing, 1 read, 2 write; as the gate finds it. */
+/* Returns the access of a principal: 0 none, 1 read, 2 write. */
 static int access_of(struct fixture *f, struct uuid thread, const char *who)
 {
     struct context *c = begin_reading(f);

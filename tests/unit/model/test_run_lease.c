@@ -164,7 +164,7 @@ TEST(a_lease_holds_until_its_last_microsecond_and_its_token_no_longer)
     struct run run = make_claimed(&f, make_thread(&f));
     EXPECT_EQ(write_with(&f, &run, run.fence, run.lease_expires_at - 1), OK);
     EXPECT_EQ(write_with(&f, &run, run.fence, run.lease_expires_at), ERR_LEASE_LOST);
-    /* Without a token there is nobody to protect any more. */
+    /* Without a token there is no worker to protect any more. */
     EXPECT_EQ(write_with(&f, &run, 0, run.lease_expires_at), OK);
     fixture_end(&f);
 }

@@ -92,7 +92,7 @@ TEST(a_refusal_names_what_is_allowed_in_words_and_as_a_member)
     fixture_end(&f);
 }
 
-/* --- What a change leaves behind ------------------------------------------------------------ */
+/* --- Effects of a change -------------------------------------------------------------------- */
 
 static struct run update(struct fixture *f, struct run before, struct run after)
 {
@@ -320,7 +320,7 @@ TEST(only_a_paused_run_resumes_and_a_paused_one_is_not_paused_again)
     fixture_end(&f);
 }
 
-/* --- What follows from an end --------------------------------------------------------------- */
+/* --- Effects of a run's end ----------------------------------------------------------------- */
 
 TEST(the_next_direct_run_starts_when_the_one_before_it_ends)
 {
@@ -370,7 +370,7 @@ TEST(events_are_pruned_at_the_end_of_a_run_when_the_thread_asks_for_it)
     update(&f, run, after);
     struct event_bounds bounds = thread_bounds(&f, t.id);
     EXPECT_EQ(bounds.last, 7);
-    /* The event that tells of the end stays until the next run's. */
+    /* The event that reports the end stays until the next run's. */
     EXPECT_EQ(bounds.pruned, 6);
     collect_garbage(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events"), 1);

@@ -212,7 +212,7 @@ TEST(a_document_past_the_limits_is_refused_and_nothing_is_stored)
     fixture_end(&f);
 }
 
-/* --- What it costs -------------------------------------------------------------------------- */
+/* --- Storage costs -------------------------------------------------------------------------- */
 
 TEST(each_message_of_a_growing_conversation_is_stored_once)
 {
@@ -646,7 +646,7 @@ TEST(a_tenant_with_many_items_gets_a_dictionary_and_they_shrink)
     EXPECT_PART(told(&f), "dictionary 1 of items");
     struct uuid three = put(&f, thread, NO_BASE, STR("[\"" LONG_TEXT "\"]")).id;
     EXPECT_STR(get(&f, three), STR("[\"" LONG_TEXT "\"]"));
-    sweep(&f); /* which goes on with all the rest */
+    sweep(&f); /* which continues with all the rest */
     fixture_end(&f);
 }
 

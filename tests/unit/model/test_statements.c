@@ -131,7 +131,7 @@ TEST(statements_have_unique_names_and_know_their_place)
     }
 }
 
-/* What only one engine needs has no text for the other. */
+/* A statement for one engine only has no text for the other. */
 static const char *text_of(const struct sql_statement *s, enum store_engine engine)
 {
     return s->text[engine] != NULL ? s->text[engine] : "";
@@ -227,7 +227,7 @@ SQLITE_ONLY(every_statement_prepares_on_sqlite_with_just_its_parameters)
     close_schema(&f, db);
 }
 
-/* What the index of words finds is the tenant's, by a word that stands for it; see messages and
+/* The index of words contains a word for the tenant, which confines its results; see messages and
  * the store. */
 static bool goes_by_words(const struct sql_statement *s, const char *step)
 {
@@ -257,7 +257,7 @@ static bool keeps_to_tenant(const char *step)
     bool constant =
         strstr(step, "CONSTANT ROW") != NULL || strncmp(step, "SCAN (subquery", 14) == 0;
     bool own_row = strstr(step, "autoindex_tenants_1 (id=?)") != NULL;
-    /* What a recursive query has found so far is its own; its table is called walk. */
+    /* A recursive query reads its own rows so far as a table called walk. */
     bool walked = strcmp(step, "SCAN walk") == 0 || strcmp(step, "SEARCH walk") == 0;
     return !enters || constant || own_row || walked || strstr(step, "(tenant_id=?") != NULL;
 }

@@ -21,7 +21,7 @@ static void take_part(struct fixture *f, struct uuid agent_id)
     sql_exec(f, arena_cstr(f->arena, sql));
 }
 
-/* Writes over whatever is there. */
+/* Overwrites the existing document, if any. */
 static enum error put(struct context *c, const struct state_place *place, struct state *state)
 {
     struct state before;

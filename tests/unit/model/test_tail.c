@@ -264,7 +264,7 @@ POSTGRES_ONLY(the_tail_tells_whose_access_ended_anywhere)
         EXPECT_EQ(d.items[i]->type, ITEM_ACCESS_ENDED);
     EXPECT(uuid_eq(d.items[0]->topic, key.id));
     EXPECT(uuid_eq(d.items[1]->topic, gone));
-    EXPECT(uuid_eq(d.items[2]->topic, UUID_NIL)); /* whoever listens without a key */
+    EXPECT(uuid_eq(d.items[2]->topic, UUID_NIL)); /* subscribers without a key */
     hub_delivery_deinit(&d);
     hub_unwatch(hub_of(&w), gone);
     watcher_end(&w);

@@ -298,7 +298,7 @@ TEST(a_tenant_sees_its_own_days_alone)
     fixture_end(&f);
 }
 
-/* Each node adds while the other's transaction is open: nobody waits, and nothing is lost. */
+/* Each node adds while the other's transaction is open: neither waits, and no count is lost. */
 POSTGRES_ONLY(two_nodes_count_at_once_without_waiting_for_each_other)
 {
     struct fixture first, second;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client for the tests: a blocking socket, plain or with TLS, that says exactly the bytes it is
- * told to and reads answers strictly. Nothing waits longer than CLIENT_PATIENCE_MS.
+ * A client for the tests: a blocking socket, plain or with TLS, that sends exactly the given bytes
+ * and reads answers strictly. Nothing waits longer than CLIENT_PATIENCE_MS.
  */
 #ifndef TESTS_UNIT_NET_CLIENT_H
 #define TESTS_UNIT_NET_CLIENT_H

@@ -4,7 +4,7 @@
 
 enum { DOWNLOAD_PIECE_BYTES = 32 * 1024, ECHO_LIMIT_BYTES = 1 << 20, PAUSE_MS = 20 };
 
-/* What an exchange remembers. */
+/* The state of an exchange. */
 struct visit {
     struct fixture *fixture;
     size_t left; /* of a download */

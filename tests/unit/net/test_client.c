@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The HTTP client against a real socket that says whatever it is told to. */
+/* The HTTP client against a real socket that sends the bytes of the test. */
 #include "net/client.h"
 
 #include <arpa/inet.h>
@@ -15,7 +15,7 @@ enum { REQUEST_MAX_BYTES = 64 * 1024, MAX_CONNECTIONS = 4, SHORT_MS = 200, LONG_
 
 enum then { THEN_CLOSE, THEN_HOLD, THEN_NEXT };
 
-/* What one request is answered with. THEN_NEXT: the connection serves another request. */
+/* The answer to one request. THEN_NEXT: the connection serves another request. */
 struct line {
     struct str answer;
     enum then then;
@@ -423,7 +423,7 @@ TEST(no_wait_goes_on_past_the_deadline)
 
 /* --- Names with several addresses ----------------------------------------------------------- */
 
-/* The ports on this machine that "several.test" stands for. */
+/* The ports on this machine to which "several.test" resolves. */
 static uint16_t several_ports[2];
 
 typedef int lookup(const char *, const char *, const struct addrinfo *, struct addrinfo **);
@@ -436,7 +436,7 @@ static struct addrinfo *loopback(lookup *real, const struct addrinfo *hints, uin
     return found;
 }
 
-/* Stands before the system's, which no test can teach a name. */
+/* Replaces the system's function, since a test cannot add a name to it. */
 int getaddrinfo(const char *restrict name, const char *restrict service,
     const struct addrinfo *restrict hints, struct addrinfo **restrict out)
 {
@@ -450,7 +450,7 @@ int getaddrinfo(const char *restrict name, const char *restrict service,
     return 0;
 }
 
-/* A listener that takes no more connections: whoever connects hears nothing. */
+/* A listener that takes no more connections: clients that connect receive nothing. */
 struct silent {
     int listener;
     int waiting[8];
@@ -506,7 +506,7 @@ TEST(an_address_that_is_silent_leaves_time_for_the_next)
     peer_stop(&p);
 }
 
-/* A pipe whose end is readable once somebody has interrupted. */
+/* A pipe whose end becomes readable by an interruption. */
 struct interruption {
     int fds[2];
     uint32_t after_ms;

@@ -2,7 +2,7 @@
 #include "net/ws_frames.h"
 #include "test.h"
 
-/* What came out of a run of frames, as text: "T:hello P:x C:1000 B:1002". */
+/* The results of a sequence of frames, as text: "T:hello P:x C:1000 B:1002". */
 struct story {
     struct ws_reader *spare;
     struct ws_input input;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the tests of backup and restore do with a fixture's store and the files around it. Names of
+ * Steps of the tests of backup and restore, on a fixture's store and the files around it. Names of
  * files and directories are relative to the test's own place, of which "data" is the store's.
  */
 #ifndef TESTS_UNIT_STORE_BACKUP_STEPS_H
@@ -34,7 +34,7 @@ void flip_byte(const char *path, off_t at);
 struct sha256 hash_of(const char *path);
 struct str hex_of(struct fixture *f, struct sha256 hash);
 void expect_text(struct fixture *f, const char *name, const char *text);
-/* A file of somebody's that is none of our business, under a second name. */
+/* Creates an unrelated file with a second name, which must not be touched. */
 void plant(struct fixture *f, const char *name);
 /* How many files of the directory have such a name. */
 int count_names(struct fixture *f, const char *directory, const char *part);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A disk that can fail: SQLite's own VFS with writes that find no space, and syncs that fail, on
- * demand. Once installed it is the default of the process; it fails nothing until it is told to.
+ * demand. Once installed it is the default of the process; no call fails until a test asks for it.
  */
 #ifndef TESTS_UNIT_STORE_FAULTS_H
 #define TESTS_UNIT_STORE_FAULTS_H

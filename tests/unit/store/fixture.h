@@ -54,15 +54,15 @@ struct step {
 void step_submit(struct fixture *f, struct step *step, enum store_mode mode,
     enum error (*run)(struct step *step, struct tx *tx));
 enum error step_wait(struct step *step);
-/* Whether it is done already, without waiting. */
+/* Returns true if the step is done, without waiting. */
 bool step_is_done(struct step *step);
 
-/* Adds a note with the sequence's next number; publishes it when told to; returns step->answer. */
+/* Adds a note with the sequence's next number; publishes it if asked to; returns step->answer. */
 enum error add_note(struct step *step, struct tx *tx);
 /* The number of all notes, or of the key's, into step->number. */
 enum error count_notes(struct step *step, struct tx *tx);
 
-/* What was published: a note's number, in hub_item.type. */
+/* The published items that are alive; an item has a note's number in hub_item.type. */
 extern atomic_int items_alive;
 
 enum error fixture_add(struct fixture *f, struct uuid key);

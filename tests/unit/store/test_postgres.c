@@ -16,7 +16,7 @@ struct nodes {
     struct arena arena;
     struct problem problem;
     char schema[48];
-    PGconn *beside; /* a session of nobody's node */
+    PGconn *beside; /* a session of no node */
     struct store *a;
     struct store *b;
 };

@@ -41,7 +41,7 @@ static struct sockaddr_in place(const char *address, const char *port)
     return at;
 }
 
-/* Takes connections; unless somebody answers them, it is silent. */
+/* Accepts connections, and sends nothing unless the test answers them. */
 static int listen_at(const char *address, const char *port)
 {
     struct sockaddr_in at = place(address, port);
@@ -224,7 +224,7 @@ TEST(every_host_of_a_list_is_looked_at)
     expect_mode("postgres://localhost,db2.example.com/cairn", "verify-full");
     expect_mode("postgres:///cairn?host=/run,db2.example.com", "verify-full");
     expect_mode("postgres:///cairn?host=/run,/tmp,localhost", "");
-    expect_mode("postgres:///cairn?host=localhost,", "verify-full"); /* whatever that is */
+    expect_mode("postgres:///cairn?host=localhost,", "verify-full"); /* an empty host */
     expect_mode("postgres:///cairn?hostaddr=127.0.0.1,192.0.2.1", "verify-full");
 }
 

@@ -32,7 +32,7 @@ static enum error echo_values(void *arena, struct tx *tx)
     EXPECT_EQ(row_i64(&q), 2);
     EXPECT(!query_next(&q));
     enum error e = query_end(&q);
-    /* What was read lives in the arena, not in the statement. */
+    /* The values that were read live in the arena, not in the statement. */
     EXPECT_STR(text, STR("h\xc3\xa9llo"));
     EXPECT_STR(bytes, STR("\0\xff\0"));
     return e;
@@ -200,7 +200,7 @@ static enum error break_a_constraint(void *arena, struct tx *tx)
 {
     EXPECT_EQ(add(arena, tx, 1), OK);
     EXPECT_EQ(add(arena, tx, 1), ERR_CONFLICT);
-    /* The transaction goes on: only the statement failed. */
+    /* The transaction continues: only the statement failed. */
     EXPECT_EQ(add(arena, tx, 2), OK);
     return OK;
 }

@@ -197,7 +197,7 @@ static void write_without_sync(struct fixture *f)
         _exit(1);
     faults_fail_syncs();
     (void)!fixture_add(f, UUID_NIL);
-    _exit(2); /* the result was told, whatever it was */
+    _exit(2); /* the result was reported, which the test forbids */
 }
 
 TEST(a_failed_sync_stops_the_process_before_anything_is_told)

@@ -200,7 +200,7 @@ TEST(closing_finishes_every_job_that_was_queued)
     fixture_end(&f);
 }
 
-/* --- What is published ---------------------------------------------------------------------- */
+/* --- Published items ------------------------------------------------------------------------ */
 
 static atomic_int wakes;
 
@@ -439,7 +439,7 @@ static void write_megabytes(struct fixture *f)
     }
 }
 
-/* Success is told before the checkpoint, so that one may be yet to come. */
+/* Success is reported before the checkpoint, so that one may still follow. */
 static bool checkpoints_exceed(struct fixture *f, uint64_t count)
 {
     for (int i = 0; i < 5000; i++) {

@@ -287,7 +287,7 @@ TEST(a_dry_run_counts_and_leaves_nothing)
     places_deinit(&p);
 }
 
-/* Is told of progress so many times, then gives up. */
+/* Receives this many progress reports, then gives up. */
 struct patience {
     struct progress progress;
     int left;
@@ -385,7 +385,7 @@ TEST(a_disk_that_does_not_keep_what_is_written_is_not_trusted)
     places_deinit(&p);
 }
 
-/* --- What is refused ------------------------------------------------------------------------ */
+/* --- Refusals ------------------------------------------------------------------------------- */
 
 TEST(a_target_with_data_is_refused_and_left_alone)
 {
@@ -423,7 +423,7 @@ TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
     places_deinit(&p);
 }
 
-/* Writes to the source, as a server would that nobody knew of, as soon as the copy is compared. */
+/* Writes to the source, like an unnoticed server would, as soon as the copy is compared. */
 struct meddler {
     struct progress progress;
     struct places *places;
@@ -467,7 +467,7 @@ TEST(a_source_that_is_written_to_meanwhile_is_noticed)
     struct places p;
     places_init(&p);
     fill(&p.a, 10);
-    /* Neither a count nor a version tells of it. */
+    /* Neither a count nor a version shows this change. */
     expect_noticed(&p, write_to_file, "UPDATE thread_documents SET context = '[1]'");
     EXPECT_EQ(transfer(&p, NULL), ERR_CONFLICT);
     scratch_deinit(&p.b);
@@ -775,7 +775,7 @@ POSTGRES_TEST(an_older_schema_with_data_is_refused_before_it_is_touched)
     places_deinit(&p);
 }
 
-/* Whatever its sessions are called, and whatever else the operator says. */
+/* Regardless of the names of its sessions and the operator's other options. */
 POSTGRES_TEST(a_schema_that_is_served_is_refused_without_a_look_at_names)
 {
     struct places p;

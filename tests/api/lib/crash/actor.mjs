@@ -5,7 +5,7 @@
 //
 //   static resource   what its acknowledged writes are counted as
 //   static tenant     'kept' (nothing is ever pruned or deleted there), 'pruned' or 'operator'
-//   static count      how many of it work at once; 1 unless told
+//   static count      how many of it work at once; 1 by default
 //   setUp(number)     once, before the first crash; end() after the last
 //   step()            some work, through any number of crashes; called again and again
 //   check(whole)      after a restart, while nobody works: what was promised since the last check
@@ -13,7 +13,7 @@
 //
 // this.post         a POST with an Idempotency-Key, sent again until it is answered. What took more
 //                   than one sending is sent once more: the answer must be the first one's.
-// this.change       PATCH, DELETE: null when the server died and nobody can say what became of it
+// this.change       PATCH, DELETE: null when the server died and the outcome is unknown
 // this.get          a read that must have this status; this.find one of any status
 // this.audited      what must be in the tenant's audit log from now on
 import assert from 'node:assert/strict';
@@ -56,7 +56,7 @@ export class Actor {
       const sent = this.client.request(method, path, { body, raw, headers });
       const answer = await sent.catch((error) => {
         if (this.scene.kills === kills && !this.scene.mayBreak(error))
-          throw error; // nobody killed it
+          throw error; // the test did not kill it
         return pause(5, null);
       });
       if (answer?.body?.code === 'outcome_unknown')

@@ -130,7 +130,7 @@ export class Host extends Actor {
   async check() {
     for (const [id, person] of this.#people) {
       const now = await this.get(`${this.#at}/${id}`);
-      // How many shares went with a removal is told once.
+      // The number of shares revoked by a removal is reported once.
       const { shares_revoked: _, ...before } = person;
       assert.deepEqual({ ...now, online: null }, { ...before, online: null });
     }

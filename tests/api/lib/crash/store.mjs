@@ -35,7 +35,7 @@ export class Collector extends Actor {
   async step() {
     const key = uuid();
     const body = { namespace: ['crash', 'kept'], key, value: { word: 'first' } };
-    // Whoever died before it answered may have put it: then this one is not the first.
+    // A server that died before it answered may have put it: then this one is not the first.
     assert.ok([200, 201].includes((await this.#settle('PUT', '/v1/store/items', body)).status));
     this.#note(key, body.value);
     await this.#put(key);
