@@ -199,7 +199,7 @@ def client_parts(engine):
 
 
 def client_checks(build):
-    """What does not depend on the engine."""
+    """The tests that do not depend on the engine."""
     binary = directory_of(build) / "src" / "cli" / "cairn"
     return [
         Part("clients, generated", "generated", ["python3", "tools/sdk", binary, "--check"],
@@ -241,7 +241,7 @@ def verify_asan():
                    {"CAIRN_CRASH_CYCLES": "8", "CAIRN_CRASH_REHEARSAL": "no"}),
         *unit_parts("asan", "postgres", UNITS_ON_POSTGRES),
         *api_parts("postgres", kept([*api_names(own=True), *ASAN_ON_POSTGRES])),
-        # What fails is the same on any build; ASan sees what is left behind without memory.
+        # Every build fails alike; ASan also finds leaks after an allocation failed.
         fault_part("asan", "allocation"), *fuzz_parts("asan"),
     ]
 
@@ -281,7 +281,7 @@ def run(command, env=None, cwd=ROOT):
 
 
 class Tally:
-    """What the parts of a group came to."""
+    """The results of the parts of a group."""
 
     def __init__(self):
         self.passed = self.failed = self.skipped = 0

@@ -3,7 +3,8 @@
 """The parts of our style that a program can check; the rest is in CONTRIBUTING.md.
 
 Lengths of files, functions and lines; guards that follow the path; every source named by its
-meson.build; nothing unfinished; the licence in each source and the same text in each package.
+meson.build; comments that name their subject; nothing unfinished; the licence in each source and
+the same text in each package.
 """
 import re
 import subprocess
@@ -63,6 +64,24 @@ def check_functions(path, lines):
             start = None
 
 
+# Comments name their subject and use the usual verbs; see CONTRIBUTING.md.
+VAGUE_START = re.compile(r"[\s*-]*(What|Who|Whoever|Whatever|Somebody|Nobody)\b")
+VAGUE_WORDS = re.compile(
+    r"\b(is told|are told|tells of|unless told|who comes|goes on with)\b", re.I)
+TOKEN = re.compile(
+    r"""/\*(?P<block>.*?)\*/|//(?P<line>[^\n]*)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
+
+
+def check_comments(path, text):
+    for token in TOKEN.finditer(text):
+        comment = token["block"] or token["line"] or ""
+        found = VAGUE_START.match(comment) or VAGUE_WORDS.search(
+            re.sub(r"\s*\n[\s*]*", " ", comment))
+        if found:
+            fault(path, text.count("\n", 0, token.start()) + 1,
+                  f"name the subject of the comment instead of \"{found[found.lastindex]}\"")
+
+
 def check_header(path, lines):
     inside = path.relative_to(ROOT / "src") if "src" in path.parts else path.relative_to(ROOT)
     guard = re.sub(r"[^A-Z0-9]", "_", str(inside).upper())
@@ -93,10 +112,13 @@ for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c
     text = source.read_text().splitlines()
     check_lines(source, text)
     check_functions(source, text)
+    check_comments(source, source.read_text())
     if source.suffix == ".h":
         check_header(source, text)
     elif source.relative_to(ROOT).parts[0] == "src" or source.name.startswith("test_"):
         check_named_by_meson(source)
+for header in tracked("include/*.h"):
+    check_comments(header, header.read_text())
 for script in tracked("tools/*", "tests/*.mjs", "bench/*.py", "*.sql", "*.members"):
     if script.name != "tidy.py":
         check_lines(script, script.read_text().splitlines())

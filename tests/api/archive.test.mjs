@@ -434,7 +434,7 @@ test('archives that were tampered with are refused, and change nothing', async (
       () => renamed('11111111-2222-4333-8444-555555555555'),
       /version 7/,
     ],
-    // What the API refuses, an import refuses too.
+    // An import rejects everything that the API rejects.
     'a name of a file with a control character': [
       () => line('files.jsonl', (row) => ({ ...row, name: 'a\nb' })),
       /files\.jsonl line 1 "name" must not contain control characters/,

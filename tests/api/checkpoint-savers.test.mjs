@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a saver of another framework's checkpoints asks for: values that follow versions, lists by
+// Requests of savers of other frameworks' checkpoints: values that follow versions, lists by
 // id and over all threads, the history of channels that are kept as writes.
 import assert from 'node:assert/strict';
 import test from 'node:test';

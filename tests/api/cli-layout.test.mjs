@@ -496,7 +496,7 @@ test('a tree with a mistake is refused whole, by file, line and rule', async (t)
   }
   assert.deepEqual(expectStatus(await server.open.get('/v1/threads'), 200).data, []);
 
-  // What only the server can refuse: nothing of that thread is taken for whole.
+  // A fault that only the server can detect: no part of that thread counts as imported.
   const place = newPlace(t);
   const { steps, agent, write } = writeExample(place);
   write(`${JSON.stringify({ ...steps[0], action_type: 'dance' })}\n`, 'agent_runs', agent,

@@ -129,7 +129,7 @@ async function fill(server, { events = 300 } = {}) {
   const queue = await newThread(bob, { agent: 'worker' });
   expectStatus(await bob.post(`/v1/threads/${queue.id}/runs`, { policy: 'enqueue' }), 201);
   const claimed = await claim(bob, { agent: 'worker', lease_ms: 600_000 });
-  // What the thread was like before is kept, for rollback.
+  // The previous state of the thread is kept, for rollback.
   expectStatus(await bob.patch(`/v1/threads/${queue.id}`, { context: { by: 'it' } },
     token(claimed)), 200);
   await append(bob, queue.id, { kind: 'progress', run_id: claimed.id }, token(claimed));
@@ -275,7 +275,7 @@ test('everything goes to PostgreSQL and back, and nobody can tell', HERE, async 
     for (const client of Object.values(clients))
       assert.equal((await client.get('/v1/audit/verify')).body.intact, true);
 
-    // What was sent before is not done twice.
+    // A request sent before is not carried out twice.
     const replayed = await clients.alice.post('/v1/threads', { title: 'once' }, made.once);
     assert.equal(replayed.text, made.first.text);
     assert.equal(replayed.headers.get('Idempotency-Replayed'), 'true');

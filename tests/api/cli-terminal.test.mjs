@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What people see: tables that fit, times from now, colours, questions. Each test has a real
+// Output on a terminal: tables that fit, times from now, colours, questions. Each test has a real
 // terminal (a pseudo-terminal of script(1)).
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -97,7 +97,7 @@ test('before something is destroyed, a terminal is asked', async (t) => {
   const there = async () => (await server.open.get(`/v1/threads/${id}`)).status === 200;
   for (const type of ['n\n', '\n', 'nonsense that is longer than any answer\n']) {
     const no = await cli.terminal({ type }, 'thread', 'delete', id);
-    // What is typed ahead may be echoed in the middle of the question.
+    // Text typed ahead may be echoed in the middle of the question.
     assert.match(no.screen, /Delete the thread, its runs and its events\?[^]*\[y\/N\] /);
     assert.match(no.screen, /nothing was changed/);
     assert.equal(no.code, 1);

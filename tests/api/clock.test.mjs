@@ -101,7 +101,7 @@ describe('a clock that jumps', { concurrency: 4 }, () => {
     assert.deepEqual(events, [...events].sort((a, b) => a - b));
     const listed = expectStatus(await client.get(`/v1/threads/${thread.id}/runs?limit=200`), 200);
     assert.deepEqual(listed.data.map((run) => run.id), [...runs].reverse());
-    // Who was first is served first.
+    // The first run queued is claimed first.
     for (const id of runs) {
       const run = await claim(client, { lease_ms: 60_000 });
       assert.equal(run.id, id);

@@ -243,7 +243,7 @@ for (const size of [1000, 2 * MIB])
       assert.ok(got.status === 200 && !got.isWhole && got.bytes.length < size);
     const { text } = await server.open.get('/metrics');
     assert.match(text, /^cairn_store_damaged_total 1$/m);
-    // What can be read of it can be had in parts.
+    // The undamaged part can be read as a range.
     expectStatus(await download(server, path, { headers: { Range: 'bytes=0-99' } }), 206);
   });
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What holds on every route: methods, headers, Host and Origin.
+// Rules of every route: methods, headers, Host and Origin.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import net from 'node:net';
@@ -231,7 +231,7 @@ test('Cairn-Consistency is strong or eventual, and documented where it counts', 
     'checkpoints/latest', 'shares', 'shares/{share_id}',
     'shares/{share_id}/redemptions', 'files/{name}', 'files/{name}/versions/{version}',
     'files/{name}/diff', 'uploads', 'uploads/{upload_id}'];
-  // What is asked for in order to act upon it at once, streams, and what a replica does not have.
+  // Reads that clients act upon at once, streams, and data that a replica does not have.
   assert.deepEqual(never.map(([path]) => path).sort(), [
     '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/whoami', '/v1/keys',
     '/v1/keys/{key_id}', '/v1/agents/{agent_id}/export', '/v1/export', '/v1/events',

@@ -156,7 +156,7 @@ const SCRIPT = [
   ['POST', (v) => `/workflow/cancel/${v.flow}`],
   ['POST', `/workflow/cancel/${NOBODY}`],
 
-  // What is under a key is answered again, and only the same.
+  // A request with a used key gets the stored answer, and only if it is the same.
   ['POST', '/v1/threads', { headers: ['Idempotency-Key: twice'], body: json({ title: 'twice' }) }],
   ['POST', '/v1/threads', { headers: ['Idempotency-Key: twice'], body: json({ title: 'twice' }) }],
   ['POST', '/v1/threads', { headers: ['Idempotency-Key: twice'], body: json({ title: 'other' }) }],

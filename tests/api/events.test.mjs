@@ -342,7 +342,7 @@ test('prune_on_completion: the end stays, latecomers hear of the gap before it',
   assert.deepEqual((await late.hears(1))[0], { kind: 'gap', pruned_through: 4, cursor: '4' });
   expectProblem(await client.get(`/v1/threads/${thread.id}/events?after=2`), 410, 'events_pruned');
   assert.deepEqual((await page(client, thread.id, '?after=5')).data, []);
-  // Who saw the last one, by Memoria's cursor too, has missed nothing.
+  // A reader that saw the last one, by Memoria's cursor too, has missed nothing.
   const memoria = followWs(client, `/workflow/ws/${thread.id}?cursor=${live.heard[4].id}`);
   await memoria.opened;
   await append(client, thread.id, 'a new day');

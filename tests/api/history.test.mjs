@@ -30,7 +30,7 @@ async function talk(client, thread, question, answer, messages = undefined) {
   return made;
 }
 
-// What the seed of this feature shows of a chart that is made.
+// The seed's example of a request for a chart.
 const CHART = [
   { role: 'user', content: 'Create a chart showing sales data' },
   { role: 'assistant', content: [{ type: 'text', text: 'I\'ll create that chart for you...' }] },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `make install` puts where, and whether it is of use there: each file and its mode, the unit,
+// The files that `make install` installs, and that they work: each file and its mode, the unit,
 // the settings, the man page, the completions, the library. The Debian packages are made of the
 // same files; tools/try_deb tries them.
 import assert from 'node:assert/strict';

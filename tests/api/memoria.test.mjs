@@ -238,7 +238,7 @@ test('the seed schema is queried with its own types: JSONB, UUID, BOOL, time', J
     { kind: 'progress', text: 'one', payload: { tags: ['a', 'b'], n: 7 } }), 201);
   const one = (statement) => server.sql(statement).flat();
 
-  // What the seed expects of the tables: containment, paths, existence, the latest waiting run.
+  // Queries of the seed on the tables: containment, paths, existence, the latest waiting run.
   assert.deepEqual(one(`SELECT id FROM workflows WHERE preferences @> '{"language": "en"}'`), [id]);
   assert.deepEqual(one(`SELECT preferences #>> '{units,length}' FROM workflows WHERE id = '${id}'`),
     ['km']);

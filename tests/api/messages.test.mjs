@@ -473,7 +473,7 @@ test('the messages of one tenant are out of reach of another', async (t) => {
   const thread = await newThread(bob);
   const { id } = await send(bob, thread, { content: 'hidden treasure' });
   const mine = await newThread(alice);
-  // What looks like the index's own words of bob's thread finds nothing, in a text and in a query.
+  // Words like the index's own words of bob's thread find nothing, in a text and in a query.
   const hex = thread.replaceAll('-', '');
   await send(alice, mine, { content: `#t${hex} #o${hex} hidden chest` });
   const all = async (client, q) =>

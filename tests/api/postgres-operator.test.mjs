@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an operator does with the database: gives an everyday role its rights, backs up, restores,
-// watches over nodes, encrypts. What docs/postgresql.md prints for it is run as it stands there.
+// Tasks of an operator on the database: gives an everyday role its rights, backs up, restores,
+// watches over nodes, encrypts. The commands of docs/postgresql.md are run as printed there.
 import assert from 'node:assert/strict';
 import { chmodSync, copyFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

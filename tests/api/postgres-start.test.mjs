@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What stands in the way of a start on PostgreSQL: each ends it with code 1 and a message that says
-// what to do, and none tells the password.
+// Problems that prevent a start on PostgreSQL: each ends it with code 1 and a message that says
+// what to do, and none prints the password.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an engine needs to go on with a thread, and the tools that its runs wait for.
+// The data an engine needs to resume a thread, and the tools that its runs wait for.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { expectFault, expectProblem, expectStatus, readAll, startServer, uuid } from

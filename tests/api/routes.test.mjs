@@ -341,10 +341,10 @@ const absentId = (id) => (name) => (SORTS[name] === 'number' ? '1' : id);
 // Ids that name nothing: others are compared with them.
 const COMPARED = ['id_before'];
 
-// What makes the thing of its path, and asks for nothing that was there.
+// Routes that create the object of their path, and need no existing one.
 const MAKES = ['PUT /v1/prices/{model}', 'PUT /v1/threads/by-key/{key}'];
 
-// What a route needs to be asked for anything at all.
+// Query parameters without which a route rejects every request.
 const QUERIES = {
   'GET /v1/messages/search': '?q=hello',
   'GET /v1/threads/{thread_id}/messages/search': '?q=hello',
@@ -603,10 +603,10 @@ const WITHOUT_THREAD = {
 // Writes that permission to read is enough for, on what is one's own.
 const OF_ONESELF = /^(PATCH|DELETE|POST) \/v1\/threads\/\{thread_id\}\/participants\/(me|\{)/;
 
-// What takes read_write also to read: who has which link.
-// What a POST asks for, and changes nothing.
+// POST routes that only read.
 const READS = /^POST .*\/deltas$/;
 
+// Reading the shares also requires read_write: they show who has which link.
 const OF_WRITERS = /^GET \/v1\/threads\/\{thread_id\}\/shares/;
 
 function ruleOf(route) {

@@ -286,7 +286,7 @@ test('policy rollback: the documents are as before the run changed them', async 
     assert.deepEqual(after[name], value, name);
   assert.equal(after.title, 'new'); // not one of the run's documents
   assert.equal((await readRun(client, first.id)).status, 'cancelled');
-  // What can be filtered by is rolled back too.
+  // The index of metadata for filters is rolled back too.
   const red = expectStatus(await client.get('/v1/threads?metadata.colour=red'), 200);
   assert.deepEqual(red.data.map((row) => row.id), [thread.id]);
   assert.deepEqual((await client.get('/v1/threads?metadata.colour=blue')).body.data, []);

@@ -217,7 +217,7 @@ test('whom somebody removed comes back by name alone, not by any share', async (
   assert.equal(expectStatus(await admin.patch(`${at}/participants/${bob}`,
     { permission: 'read_write' }, as('alice')), 200).barred, false);
 
-  // Who leaves of its own will may come back by a share, unless it is removed afterwards.
+  // A participant that leaves may return by a share, unless it is removed afterwards.
   const left = expectStatus(await admin.del(`${at}/participants/me`, as('bob')), 200);
   assert.deepEqual([left.active, left.barred, 'shares_revoked' in left], [false, false, false]);
   expectStatus(await redeem(admin, invitation.token, 'bob'), 200);
@@ -330,7 +330,7 @@ test('a copy has what the thread had, and belongs to whoever redeemed the share'
   const people = expectStatus(
     await admin.get(`/v1/threads/${first.thread_id}/participants`, as('bob')), 200).data;
   assert.deepEqual(people.map((p) => [p.principal, p.permission]), [['user:bob', 'read_write']]);
-  // What is said from then on follows what was copied.
+  // Later messages follow the copied ones.
   const later = expectStatus(await admin.post(`/v1/threads/${first.thread_id}/messages`,
     { content: 'later' }, as('bob')), 201);
   assert.ok(later.seq > mine[1].seq);

@@ -157,7 +157,7 @@ test('steps of runs', async (t) => {
     assert.deepEqual(data.map((s) => moment(s.timestamp)), lines.map((l) => moment(l.timestamp)));
     assert.deepEqual(await read(open, run.id, 4), data[3]);
     assert.deepEqual((await read(open, run.id, 4)).messages_snapshot, lines[3].messages_snapshot);
-    // What the lines say of themselves.
+    // Fields that are taken from the lines.
     assert.equal(data[3].model, 'claude-sonnet-4-5');
     assert.equal(data[4].model, 'claude-sonnet-4-5', 'of the call that it answers');
     assert.deepEqual(data[4].usage, { input_tokens: 450, output_tokens: 120 });

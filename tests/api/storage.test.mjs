@@ -51,7 +51,7 @@ test('storage', async (t) => {
     assert.deepEqual([read.status, read.headers.get('Content-Type'),
       read.headers.get('X-Content-Type-Options')], [200, 'image/png', 'nosniff']);
     assert.ok(raw.equals(read.bytes));
-    // What an agent stored is no page of this origin.
+    // A browser must not open an agent's bytes as a page of this origin.
     assert.deepEqual([read.headers.get('Content-Disposition'),
       read.headers.get('Content-Security-Policy')], ['attachment', 'sandbox']);
     const large = Buffer.alloc(4 * 1024 * 1024, 'x');

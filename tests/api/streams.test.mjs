@@ -297,7 +297,7 @@ test('a long history is sent as fast as it is taken, whoever is slow', async (t)
   slow.socket.pause();
   const quick = followWs(client, `/v1/threads/${thread.id}/events/ws`);
   await quick.hears(181);
-  // What happens meanwhile is history for the slow one, and closes nothing.
+  // The slow client reads the events of the meantime from history, and stays connected.
   for (let i = 0; i < 3; i++)
     await append(client, thread.id, 'meanwhile');
   await quick.hears(184);

@@ -346,7 +346,7 @@ test('an agent, its instance, turns, calls and checkpoints are in the views of t
       [agent.id, member.id, 'member']);
   });
 
-// What the seeds' tables and documents name; a view may show more behind it.
+// The columns of the seeds' tables and documents; a view may have more after them.
 const SEED_COLUMNS = {
   agent_config: `agent_uuid system_prompt model max_steps thinking_tokens max_tokens container_id
     messages tool_schemas tool_names server_tools beta_headers api_kwargs formatter

@@ -144,7 +144,7 @@ const SETTINGS = {
   listen_addresses: '127.0.0.1',
   max_connections: Math.max(300, cpus().length * 25),
   shared_buffers: '64MB',
-  // What a process wrote outlives it, only not the machine: tests kill processes.
+  // Written data survives the process, but not the machine: tests kill only processes.
   fsync: 'off',
   max_wal_size: '256MB',
   logging_collector: 'off',

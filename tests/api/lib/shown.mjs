@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a page of the documentation shows of an answer, compared with the answer.
+// Compares an answer with the part of it that a page of the documentation shows.
 import assert from 'node:assert/strict';
 
 /** Each member that is shown is there with that value; "…" stands for any value. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who works while the server is killed: one line a resource. crash.test.mjs fails while there is a
-// route that writes and that none of them writes through.
+// The actors that work while the server is killed: one line a resource. crash.test.mjs
+// fails while there is a route that writes and that none of them uses.
 import { Recruiter } from './agents.mjs';
 import { Courier } from './archives.mjs';
 import { Auditor } from './audit.mjs';
