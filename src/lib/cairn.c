@@ -268,7 +268,7 @@ static void send_all_out(cairn *c)
         bell_stop(b);
     while (c->n_inside > 0)
         pthread_cond_wait(&c->left, &c->mutex);
-    /* Those of subscriptions are left: the hub goes before they do. */
+    /* Only the bells of subscriptions are left, which outlive the hub. */
     for (struct bell *b = c->bells; b != NULL; b = b->next)
         bell_detach(b);
     pthread_mutex_unlock(&c->mutex);

@@ -92,7 +92,7 @@ static enum error read_page(void *data, struct tx *tx)
     return event_page_read(&s->page, &c);
 }
 
-/* True when the page begins behind a gap, which is to be told first. */
+/* Reads the next page. Returns true if a gap precedes it, which must be reported first. */
 static bool turn_page(cairn_subscription *s)
 {
     bool later;
@@ -132,8 +132,8 @@ static int64_t expiry_us(const cairn_subscription *s)
     return left_us > 0 ? clock_steady_us() + left_us : 0;
 }
 
-/* As a stream over HTTP does: so the cursor is behind what is pruned later, and there is no gap to
- * tell. What is read already, or must be read anyhow, is passed with its page. */
+/* Advances the cursor, like a stream over HTTP: later pruning then causes no gap. An event that was
+ * read already, or must be read anyway, is passed with its page. */
 static void pass_over(struct bell *bell, const struct event *event)
 {
     cairn_subscription *s = CONTAINER_OF(bell, cairn_subscription, bell);

@@ -26,7 +26,7 @@ struct backup {
     struct problem *problem;
 };
 
-/* --- Where it goes -------------------------------------------------------------------------- */
+/* --- The target ----------------------------------------------------------------------------- */
 
 static bool is_same_file(const struct stat *a, const struct stat *b)
 {
@@ -210,7 +210,7 @@ static enum error copy(struct backup *b)
 
 /* --- The proof ------------------------------------------------------------------------------ */
 
-/* Pages are copied as they are: what is found in the copy is the matter of the source. */
+/* Pages are copied unchanged, so damage in the copy is damage in the source. */
 static enum error inspect(struct backup *b, struct contents *out_contents)
 {
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
@@ -242,8 +242,8 @@ static enum error make_last(struct backup *b)
 
 /* --- The new name --------------------------------------------------------------------------- */
 
-/* The hash of the older file. Unless FILE.sha256 says just one, the file is asked: there may be
- * none, or two that one who was killed here has left. */
+/* Reads the hash of the older file. Unless FILE.sha256 contains exactly one, the file is hashed:
+ * there may be none, or two left by a backup that was killed here. */
 static enum error read_old_hash(struct backup *b, struct sha256 *out_hash)
 {
     struct sidecar old;

@@ -296,7 +296,7 @@ bool content_is_closing(struct content *c)
     return closing;
 }
 
-/* In this order: who ends writing has committed the row before that, or has removed the content. */
+/* In this order, because a writer commits the row or removes the content before it is delisted. */
 enum error content_sweep_one(
     struct content *c, struct content_broom *broom, struct uuid tenant_id, struct uuid id)
 {

@@ -121,7 +121,7 @@ static enum error make_directory(struct content_copier *c, const char *path, boo
     return OK;
 }
 
-/* Whether what is at the target already is the same. */
+/* Returns true if the target already has the same content. */
 static bool is_there(struct content_copier *c, const char *path, const struct content_name *name)
 {
     struct stat info;

@@ -109,8 +109,8 @@ static enum error create(struct content_writer *w)
     return w->fd >= 0 ? OK : error_of(errno);
 }
 
-/* Copies what is to stay to a file of its own, which takes the name over: the one that has other
- * names too is not this writer's to change. What a crash leaves is content that no row knows. */
+/* Copies the kept bytes to a new file, which takes the name over: a file with other names too must
+ * not be changed by this writer. A crash leaves content without a row. */
 static enum error part(struct content_writer *w, const char *name)
 {
     struct content *c = w->content;
@@ -208,7 +208,7 @@ static enum error sync_directory(struct content *c, const char *name)
     return e;
 }
 
-/* All the way up each time: who made a directory may have ended before it was synced. */
+/* Syncs all parents each time: the process that created one may have died before it synced. */
 static enum error sync_name(struct content *c, const struct content_place *p)
 {
     enum error e = sync_directory(c, p->fan);
@@ -242,7 +242,7 @@ static void end(struct content_writer *w)
     w->fd = -1;
 }
 
-/* It need not last: what comes back after a power loss is a leftover. */
+/* Not synced: content that reappears after a power loss is a leftover. */
 static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id)
 {
     const struct content_place p = content_place_of(tenant_id, id);

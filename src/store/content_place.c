@@ -46,7 +46,7 @@ bool content_name_read(const char *name, uint8_t *out_bytes, size_t n)
 
 /* --- The hold ------------------------------------------------------------------------------- */
 
-/* One that root makes belongs to the owner of the directory, who serves it. */
+/* A file that root creates belongs to the owner of the directory, who serves it. */
 static int open_hold(int directory_fd)
 {
     static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;

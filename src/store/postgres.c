@@ -170,7 +170,7 @@ bool pg_send_commit(struct pg_connection *c)
 
 /* --- Answers -------------------------------------------------------------------------------- */
 
-/* As pg_wait_input; tells whether anything came. */
+/* As pg_wait_input; *out_came is true if input arrived. */
 static bool wait_input(struct pg_connection *c, int64_t deadline_us, bool *out_came)
 {
     int unsent = PQflush(c->conn);

@@ -223,8 +223,8 @@ void pg_connection_deinit(struct pg_connection *c)
 
 /* --- Setting up ----------------------------------------------------------------------------- */
 
-/* One statement that makes every setting, for the session or for the transaction. Who inspects a
- * database holds no lock that others wait for, and reads as long as it takes. */
+/* One statement that makes every setting, for the session or for the transaction. An inspection
+ * holds no lock that others wait for, so its reads have no time limit. */
 #define SETTINGS_WITH(statement_timeout, idle_timeout)                                          \
     "SELECT set_config('search_path', $1, $2::boolean),"                                        \
     " set_config('statement_timeout', '" statement_timeout "', $2::boolean),"                   \
@@ -244,8 +244,8 @@ static const char *settings_of(const struct pg_connection *c)
     return c->store->base.config.inspects ? PATIENT_SETTINGS : SETTINGS;
 }
 
-/* Through the pipeline, whose answers have a deadline. A pooler makes up the number of the server
- * process that it tells its clients. */
+/* Through the pipeline, whose answers have a deadline. A pooler invents the process number of the
+ * server that it reports to its clients. */
 static bool set_up(struct pg_connection *c)
 {
     int64_t pid;

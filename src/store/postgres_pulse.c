@@ -160,8 +160,8 @@ static bool listen_to_others(struct pg_connection *c)
     return c->pooled || (pg_send(c, sql) && pg_send(c, "SET synchronous_commit = off"));
 }
 
-/* Shared by all who serve the schema, so that cairn migrate, which wants it alone, sees them.
- * Behind a pooler nothing can be held beyond a transaction. */
+/* All servers of the schema share the lock, so that cairn migrate, which needs it alone, detects
+ * them. Behind a pooler no lock outlives a transaction. */
 static bool share_schema(struct pg_connection *c, bool *out_shared)
 {
     static const char SHARE[] =
@@ -178,8 +178,8 @@ static bool share_schema(struct pg_connection *c, bool *out_shared)
 }
 _Static_assert(TRANSFER_LOCK == 1667328367, "share_schema says the same");
 
-/* After the connection was lost cairn migrate may have come in between: as long as it is there, the
- * node counts as cut off. */
+/* While the connection was lost, cairn migrate may have taken the lock: as long as it holds the
+ * lock, the node counts as disconnected. */
 static bool come_back(struct pg_connection *c)
 {
     bool is_shared;

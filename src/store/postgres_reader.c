@@ -40,8 +40,8 @@ static void run_read(struct pg_connection *c, struct store_job *job)
 
 /* --- The replica ---------------------------------------------------------------------------- */
 
-/* Where its log was some pulses ago, the primary had told; a replica that has not come that far is
- * further behind than a reader should see. */
+/* Compares the replica's log with the position that the primary reported some pulses ago; a replica
+ * before that position is too far behind for readers. */
 static bool is_near(struct pg_connection *c)
 {
     int64_t lsn;

@@ -154,7 +154,7 @@ static void fail_all(struct pg_store *s, struct store_job *batch, enum error e)
     end_all(s, batch);
 }
 
-/* Takes those out whose time is over; what is left has a while. */
+/* Removes and fails the jobs whose time or attempts are used up. */
 static struct store_job *drop_late(struct pg_store *s, struct store_job *batch)
 {
     int64_t now_us = clock_steady_us();
@@ -219,7 +219,7 @@ static bool try_alone(struct pg_connection *c, struct store_job *job)
     return false;
 }
 
-/* Until it has its end, or others wait behind it: then it goes to the end of the queue. */
+/* Retries until the job ends, or until others wait: then the job moves to the end of the queue. */
 static void run_alone(struct pg_lane *lane, struct store_job *job)
 {
     struct pg_connection *c = &lane->connection;

@@ -28,7 +28,7 @@ struct restoring {
     int old_fd;       /* its file, closed after `old`: closing it drops SQLite's locks */
     const char *kept; /* the second name that it got; NULL: none yet */
     bool is_placed;   /* the new database is there */
-    bool moved_parts; /* what belongs to a damaged one has gone there */
+    bool moved_parts; /* the other files of a damaged database were renamed */
     struct content_copier files;
     struct stat owner; /* of the directory */
     struct progress *progress;
@@ -293,7 +293,7 @@ static const char *new_name(const struct restoring *r)
     return file_beside(r->problem->arena, r->directory, arena_cstr(r->problem->arena, name));
 }
 
-/* A name under which the database itself is kept, not one of before, goes with its hash. */
+/* Deletes a second name of the current database, with its hash; names of older ones stay. */
 static void drop_second_name(const struct restoring *r, const char *kept)
 {
     struct stat database, second;
@@ -363,8 +363,8 @@ static enum error write_hash(const struct restoring *r, const struct sidecar *si
 
 /*
  * The old database gets a second name, under which it stays, and its hash, so that it can be
- * restored as any backup. A damaged one cannot be made a single file: what belongs to it goes
- * first, since beside the new one it would be taken for a part of it.
+ * restored like any backup. A damaged one cannot be made a single file: its other files are moved
+ * first, since SQLite would take them for parts of the new database.
  */
 static enum error keep_old(struct restoring *r)
 {
@@ -441,7 +441,7 @@ static void begin(struct restoring *r, const struct restore *restore, struct pro
         .from = file_beside(arena, r->file, ".blobs"), .progress = progress, .problem = problem};
 }
 
-/* A directory that was made for nothing goes again. */
+/* Undoes a failed restore, including a directory that was created for it. */
 static void end(struct restoring *r, enum error e)
 {
     sqlite3_close(r->old);

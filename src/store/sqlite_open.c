@@ -77,7 +77,8 @@ static enum error open_lock(const char *dir, int directory_fd, struct problem *p
     return OK;
 }
 
-/* As long as there is no database: one who made the directory may have ended before the sync. */
+/* Syncs as long as there is no database: the process that created the directory may have died
+ * before it synced. */
 static enum error make_directory(const char *dir, struct problem *problem)
 {
     bool is_new = mkdir(dir, 0700) == 0;

@@ -104,8 +104,8 @@ static void tell(const struct sqlite_store *s, enum space_state from, enum space
             LOG_STR("why", str_of(strerror(s->space.why))));
 }
 
-/* Where SQLite overwrites what is deleted, that needs as much space in the WAL as it gives back in
- * the database: it waits for ample times. */
+/* If SQLite overwrites deleted rows, that needs as much space in the WAL as it frees in the
+ * database, so it is on only while space is ample. */
 static void set_overwriting(struct sqlite_store *s, enum space_state to)
 {
     if (s->space.overwrites)

@@ -26,8 +26,8 @@ static enum error undo_job(struct sqlite_connection *c)
     return e == OK ? sqlite_do(c, SQLITE_VERB_RELEASE) : e;
 }
 
-/* Runs one job; its own failure is its result. What is returned is the failure of the whole
- * transaction, which then must be rolled back. */
+/* Runs one job; its own failure is its result. Returns the failure of the whole transaction, which
+ * then must be rolled back. */
 static enum error run_job(
     struct sqlite_store *s, struct store_job *job, struct tx *tx, bool careful, bool *out_torn)
 {
@@ -50,8 +50,8 @@ static enum error run_job(
     return OK;
 }
 
-/* Without savepoints, which cost more than half as much as an insert, until a job fails that has
- * changed something already: `out_torn` then tells that everything must be undone. */
+/* Without savepoints, which cost more than half as much as an insert, until a job fails after it
+ * has changed something: `out_torn` is then true, and everything must be undone. */
 static enum error run_jobs(
     struct sqlite_store *s, struct store_job *batch, struct tx *tx, bool careful, bool *out_torn)
 {

@@ -240,7 +240,7 @@ static enum error postgres_side_insert_commit(struct side *side)
     return e;
 }
 
-/* So that the planner knows at once what is in the tables. */
+/* Gives the planner statistics of the new rows at once. */
 static enum error postgres_side_settle(struct side *side, const struct transfer_plan *plan)
 {
     enum error e = OK;

@@ -131,7 +131,7 @@ enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, 
     return query_end(&q);
 }
 
-/* --- Which phase goes with a change of status ----------------------------------------------- */
+/* --- The phase for a change of status ------------------------------------------------------- */
 
 struct phase_move run_phase_implied(const struct run *run, enum run_status to, struct str reason)
 {
