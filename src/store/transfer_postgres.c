@@ -304,10 +304,10 @@ static enum error refuse_locked(struct side *side)
             STR_ARG(side->place->schema));
     if (e == OK)
         return problem_set(side->problem, ERR_CONFLICT,
-            "the %s: %lld sessions of cairn use the schema \"%.*s\" of the database \"%s\": stop "
-            "every server that uses it",
-            side->name, (long long)n_servers, STR_ARG(side->place->schema),
-            PQdb(of(side)->connection.conn));
+            "the %s: the schema \"%.*s\" of the database \"%s\" is served (sessions of cairn: "
+            "%lld): stop every server that uses it",
+            side->name, STR_ARG(side->place->schema), PQdb(of(side)->connection.conn),
+            (long long)n_servers);
     return e;
 }
 

@@ -487,7 +487,7 @@ test('a PostgreSQL that may lose what it says, or is away, is told', CLUSTER, as
   const server = await startServer(t, { db: cluster.url() });
   const files = join(server.dataDir, 'files');
   expectFinding(await doctor([...lookAt(server), '--files-dir', files]), 'files', 'fail',
-    /is not a directory/, /mount or make/);
+    /is not a directory/, /mount or create/);
   mkdirSync(files, { mode: 0o700, recursive: true });
   const found = await doctor([...lookAt(server), '--files-dir', files]);
   expectFinding(found, 'files', 'ok', /mode 0700/);

@@ -370,7 +370,7 @@ test('content that is damaged on either side is found, and the next run goes on'
     assert.equal(moved.resumed, true);
     assert.equal(moved.files.count, 3);
     b.rows(`UPDATE blob_chunks SET bytes = 'other' WHERE octet_length(bytes) = ?`, '5');
-    await expectRefused(a, b, /the target: the content \S+ of a file is not/, '--verify-only');
+    await expectRefused(a, b, /the target: the content \S+ of a file does not/, '--verify-only');
   });
 
 test('it says what it did, for people and for programs', HERE, async (t) => {
@@ -660,7 +660,7 @@ test('what is asked for wrongly is said so, with code 2', HERE, async (t) => {
     [['--from', a.dataDir, '--to', a.url], /--from must be sqlite:DIR or a URL/],
     [['--from', a.url, '--to', 'sqlite:'], /--to must be sqlite:DIR/],
     [['--from', a.url, '--to', a.url], /name the same database/],
-    [['--from', a.url, '--to', 'postgres://x', '--from-schema', 'x'], /--from-schema goes with/],
+    [['--from', a.url, '--to', 'postgres://x', '--from-schema', 'x'], /--from-schema is only for/],
     [['--from', a.url, '--to', 'postgres://x', '--to-schema', 'X;'], /--to-schema must be a lower/],
     [['--from', a.url, '--to', 'sqlite:/x', '--dry-run', '--verify-only'], /exclude each other/],
   ];
