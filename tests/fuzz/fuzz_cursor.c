@@ -149,7 +149,7 @@ static int64_t seq_of(struct arena *arena, struct json event)
 static void check_thread(struct arena *arena, struct str cursor, bool good)
 {
     struct json page, events, first;
-    int64_t position;
+    int64_t position = 0;
     struct str list =
         arena_printf(arena, "/v1/threads/%.*s/events?limit=2&after=", STR_ARG(thread_id));
     const char *target = arena_cstr(arena, list);
