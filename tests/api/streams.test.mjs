@@ -240,6 +240,12 @@ test('who does not read is closed with its cursor, and slows nobody', async (t) 
   await ws.hears(1);
   ws.socket.pause();
   await untilSubscribers(client, 4);
+  // Once closed, they find what was sent before, and where to go on. The server keeps that for
+  // them for a while, so they read as soon as both are closed.
+  const woken = untilSubscribers(client, 2).then(() => {
+    ws.socket.resume();
+    return sse.wake();
+  });
   // Far more than the sockets hold. The others hear each as it comes.
   const payload = 'x'.repeat(100_000);
   let last = 1;
@@ -247,10 +253,7 @@ test('who does not read is closed with its cursor, and slows nobody', async (t) 
     last = (await append(client, thread.id, 'large', payload)).seq;
     await Promise.all(awake.map((stream) => stream.hears(last)));
   }
-  await untilSubscribers(client, 2);
-  // Once they look, they find what was sent before, and where to go on.
-  ws.socket.resume();
-  const { ids, goodbye } = await sse.wake();
+  const { ids, goodbye } = await woken;
   assert.equal(goodbye?.reason, 'slow_consumer');
   assert.deepEqual(ids, Array.from({ length: Number(goodbye.cursor) }, (_, i) => i + 1));
   const end = await ws.ended;

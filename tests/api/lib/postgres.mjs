@@ -108,9 +108,14 @@ export function psqlSync(url, script, variables = {}) {
     { input: script, encoding: 'utf8', maxBuffer: 64 << 20, stdio: ['pipe', 'pipe', 'pipe'] });
 }
 
-/** A session that stays: what it locks or leaves open stays so until it says otherwise. */
+/**
+ * A session that stays: what it locks or leaves open stays so until it says otherwise. Without a
+ * test it ends with this process, which does not wait for it.
+ */
 export function openSession(t, url) {
   const child = spawn(join(BIN, 'psql'), [...PSQL, '-d', url], { stdio: 'pipe' });
+  const handles = [child, child.stdin, child.stdout, child.stderr];
+  const hold = (isHeld) => t || handles.forEach((h) => (isHeld ? h.ref() : h.unref()));
   let output = '';
   let errors = '';
   let answered = () => {};
@@ -125,8 +130,10 @@ export function openSession(t, url) {
       const whole = new Promise((done) => {
         answered = () => (output.includes(marker) || child.exitCode !== null) && done();
       });
+      hold(true);
       child.stdin.write(`${text};\n\\echo ${marker}\n`);
       await whole;
+      hold(false);
       assert.ok(output.includes(marker), `psql has ended: ${errors}`);
       return rowsOf(output.slice(0, output.indexOf(marker)));
     },

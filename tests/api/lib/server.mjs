@@ -49,7 +49,7 @@ import { fileURLToPath } from 'node:url';
 import { EventSource } from 'eventsource';
 import WebSocket from 'ws';
 import { atEnd } from './ending.mjs';
-import { newSchema, psql, psqlSync, sharedDatabase } from './postgres.mjs';
+import { newSchema, openSession, psql, psqlSync, sharedDatabase } from './postgres.mjs';
 import { postgresRows, sqliteRows } from './sql.mjs';
 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
@@ -108,17 +108,38 @@ export async function expectNoStart(db, rules, args = []) {
 const emptied = [];
 const OF_POSTGRES = /^postgres-/.test(basename(process.argv[1] ?? ''));
 const CHANGES_SCHEMA = /\b(CREATE|ALTER|DROP|GRANT|REVOKE|TRUNCATE|schema_versions)\b/i;
-const EMPTY = `DO $$ DECLARE t text; BEGIN
-  DELETE FROM tenants;
-  FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()
-      AND tablename <> 'schema_versions' LOOP EXECUTE format('DELETE FROM %I', t); END LOOP;
-  FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema()
-      LOOP EXECUTE format('ALTER SEQUENCE %I RESTART', t); END LOOP; END $$`;
+// A table that others refer to is emptied after them.
+const EMPTY = `DO $$ DECLARE t text; todo text[]; later text[]; BEGIN
+  todo := ARRAY(SELECT tablename FROM pg_tables WHERE schemaname = current_schema()
+    AND tablename <> 'schema_versions');
+  WHILE todo <> '{}' LOOP later := '{}';
+    FOREACH t IN ARRAY todo LOOP BEGIN EXECUTE format('DELETE FROM %I', t);
+      EXCEPTION WHEN foreign_key_violation OR restrict_violation THEN later := later || t; END;
+    END LOOP;
+    IF later = todo THEN RAISE EXCEPTION 'tables refer to each other: %', todo; END IF;
+    todo := later; END LOOP;
+  PERFORM setval(format('%I', sequencename), start_value, false) FROM pg_sequences
+    WHERE schemaname = current_schema(); END $$`;
 process.on('exit', () => {
-  for (const schema of emptied)
+  if (emptied.length > 0)
     psqlSync(process.env.CAIRN_TEST_POSTGRES,
-      `SET client_min_messages = error; DROP SCHEMA ${schema} CASCADE`, {});
+      `SET client_min_messages = error; DROP SCHEMA ${emptied.join(', ')} CASCADE`, {});
 });
+
+// One session for all of them: a new one would have to read the catalogue each time.
+let sweeper = null;
+
+/** Whether it could be emptied. */
+async function empty(schema) {
+  sweeper ??= openSession(null, process.env.CAIRN_TEST_POSTGRES);
+  try {
+    await sweeper.sql(`SET search_path = ${schema}; SET cairn.tenant = '*'; ${EMPTY}`);
+    return true;
+  } catch {
+    sweeper = null;
+    return false;
+  }
+}
 
 export async function startServer(
   t,
@@ -342,12 +363,8 @@ class Server {
   }
 
   async #endSchema() {
-    if (this.usesAgain && process.env.CAIRN_TEST_POSTGRES) {
-      const empty = `SET search_path = ${this.schema}; SET cairn.tenant = '*'; ${EMPTY}`;
-      const done = await psql(this.db, empty).then(() => true, () => false);
-      if (done)
-        return emptied.push(this.schema);
-    }
+    if (this.usesAgain && process.env.CAIRN_TEST_POSTGRES && await empty(this.schema))
+      return emptied.push(this.schema);
     const drop = `SET client_min_messages = warning; SET lock_timeout = '30s';
       DROP SCHEMA IF EXISTS ${this.schema} CASCADE`;
     return psql(this.db, drop).catch(() => {}); // a database that is gone has dropped it

@@ -124,10 +124,7 @@ struct str sql_text(struct fixture *f, const char *sql)
 {
     if (!on_postgres())
         return scratch_text(&f->scratch, sql);
-    PGconn *conn = plain_connect(f->schema);
-    struct str text = plain_text(conn, f->arena, sql);
-    PQfinish(conn);
-    return text;
+    return plain_text(plain_shared(f->schema), f->arena, sql);
 }
 
 struct str sql_hex(struct fixture *f, const char *column, const char *from)

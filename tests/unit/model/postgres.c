@@ -31,14 +31,31 @@ PGconn *plain_connect(const char *schema)
     return conn;
 }
 
+PGconn *plain_shared(const char *schema)
+{
+    static PGconn *conn;
+    static char current[64];
+    if (conn != NULL && PQtransactionStatus(conn) != PQTRANS_IDLE) {
+        PQfinish(conn);
+        conn = NULL;
+    }
+    if (conn == NULL) {
+        conn = plain_connect(schema);
+    } else if (strcmp(current, schema) != 0) {
+        const char *values[] = {schema};
+        PQclear(PQexecParams(
+            conn, "SELECT set_config('search_path', $1, false)", 1, NULL, values, NULL, NULL, 0));
+    }
+    snprintf(current, sizeof current, "%s", schema);
+    return conn;
+}
+
 void plain_drop_schema(const char *schema)
 {
     struct arena arena;
     arena_init(&arena, SIZE_MAX);
-    PGconn *conn = plain_connect(schema);
     struct str sql = arena_printf(&arena, "DROP SCHEMA IF EXISTS \"%s\" CASCADE", schema);
-    PQclear(PQexec(conn, arena_cstr(&arena, sql)));
-    PQfinish(conn);
+    PQclear(PQexec(plain_shared(schema), arena_cstr(&arena, sql)));
     arena_deinit(&arena);
 }
 
@@ -50,18 +67,32 @@ static struct {
     bool is_spoiled; /* one of those that are taken */
 } kept;
 
+/* A table that others refer to is emptied after them. */
 static const char EMPTY[] =
-    "DO $$ DECLARE t text; BEGIN "
-    "DELETE FROM tenants; "
-    "FOR t IN SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
-    " AND tablename <> 'schema_versions' LOOP EXECUTE format('DELETE FROM %I', t); END LOOP; "
-    "FOR t IN SELECT sequencename FROM pg_sequences WHERE schemaname = current_schema()"
-    " LOOP EXECUTE format('ALTER SEQUENCE %I RESTART', t); END LOOP; END $$";
+    "DO $$ DECLARE t text; todo text[]; later text[]; BEGIN "
+    "todo := ARRAY(SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+    " AND tablename <> 'schema_versions'); "
+    "WHILE todo <> '{}' LOOP later := '{}'; "
+    "FOREACH t IN ARRAY todo LOOP BEGIN EXECUTE format('DELETE FROM %I', t); "
+    "EXCEPTION WHEN foreign_key_violation OR restrict_violation THEN later := later || t; END; "
+    "END LOOP; "
+    "IF later = todo THEN RAISE EXCEPTION 'tables refer to each other: %', todo; END IF; "
+    "todo := later; END LOOP; "
+    "PERFORM setval(format('%I', sequencename), start_value, false) FROM pg_sequences"
+    " WHERE schemaname = current_schema(); END $$";
 
 static void drop_kept(void)
 {
     if (kept.name[0] != '\0')
         plain_drop_schema(kept.name);
+}
+
+static bool empty(const char *schema)
+{
+    PGresult *result = PQexec(plain_shared(schema), EMPTY);
+    bool good = PQresultStatus(result) == PGRES_COMMAND_OK;
+    PQclear(result);
+    return good;
 }
 
 const char *plain_take_schema(struct arena *arena)
@@ -82,15 +113,10 @@ void plain_give_schema(const char *schema)
     drops_at_exit = true;
     if (kept.is_spoiled || kept.name[0] != '\0') {
         plain_drop_schema(schema);
+    } else if (empty(schema)) {
+        snprintf(kept.name, sizeof kept.name, "%s", schema);
     } else {
-        PGconn *conn = plain_connect(schema);
-        PGresult *result = PQexec(conn, EMPTY);
-        if (PQresultStatus(result) == PGRES_COMMAND_OK)
-            snprintf(kept.name, sizeof kept.name, "%s", schema);
-        PQclear(result);
-        PQfinish(conn);
-        if (kept.name[0] == '\0')
-            plain_drop_schema(schema);
+        plain_drop_schema(schema);
     }
     kept.is_spoiled = --kept.taken > 0 && kept.is_spoiled;
 }

@@ -21,6 +21,9 @@ void plain_give_schema(const char *schema);
 
 /* Sees the schema's tables, and the rows of every tenant. */
 PGconn *plain_connect(const char *schema);
+/* The same, on one connection for all tests, which is not to be closed: a new one would read the
+ * catalogue again. */
+PGconn *plain_shared(const char *schema);
 /* The first column of the last row; yes and no are 1 and 0. A failure fails the test. */
 struct str plain_text(PGconn *conn, struct arena *arena, const char *sql);
 int64_t plain_i64(PGconn *conn, const char *sql);
