@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The public functions, but for answers (local_call.c) and subscriptions (subscription.c). */
+/* The public functions, except those of answers (local_call.c) and subscriptions
+ * (subscription.c). */
 #include "cairn/cairn.h"
 
 #include <signal.h>
@@ -85,7 +86,7 @@ static enum error read_where(
         "the place to open must be \"sqlite:DIRECTORY\", or a URL that begins with postgres://");
 }
 
-/* No header will ever know so many: the size was not filled in. */
+/* No header will ever have so many bytes: the program has not set the size. */
 enum { OPTIONS_MAX_BYTES = 4096 };
 
 static bool is_zero(const char *bytes, size_t len)
@@ -141,7 +142,8 @@ static enum error read_options(
 
 /* --- Open ----------------------------------------------------------------------------------- */
 
-/* It returns: the store refuses everything from here on, and the host decides. */
+/* The function returns: from here on the store rejects every job, and the host decides what to
+ * do. */
 static void on_fatal(const char *what)
 {
     LOG(LOG_ERROR, "commits can no longer be acknowledged: close and open again",

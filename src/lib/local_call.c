@@ -14,8 +14,8 @@ static bool add_line(struct buf *head, const char *text)
     return !str_has_byte(line, '\r') && !str_has_byte(line, '\n');
 }
 
-/* As the head of a request, so that the one strict parser judges it. False: it has a line end where
- * none may be. */
+/* Writes the head of a request, so that the one strict parser validates it. Returns false if a part
+ * contains a line break that is not allowed. */
 static bool write_head(struct buf *head, const struct local_request *r)
 {
     bool good = add_line(head, r->method);
@@ -35,7 +35,7 @@ static bool write_head(struct buf *head, const struct local_request *r)
 static bool parse(struct local_call *lc, const struct local_request *r)
 {
     struct http_limits limits = http_default_limits;
-    limits.body_bytes = INT64_MAX; /* each route has a limit of its own */
+    limits.body_bytes = INT64_MAX; /* each route has its own limit */
     struct buf head CLEANUP(buf_deinit);
     size_t used;
     buf_init(&head, SIZE_MAX);
@@ -46,7 +46,7 @@ static bool parse(struct local_call *lc, const struct local_request *r)
     struct str seen = str_slice(buf_str(&head), 0, limits.head_bytes);
     if (http_head_parse(&lc->arena, seen, &limits, &lc->request, &used, &lc->refusal) != HTTP_DONE)
         return false;
-    /* As a blank line it would have ended the head before the headers behind it. */
+    /* An empty header would be a blank line and end the head before the headers that follow. */
     lc->refusal = (struct http_refusal){400, "a header must not be empty"};
     return used == head.len;
 }
@@ -85,14 +85,14 @@ static int64_t next_look_us(const struct interest *interest, int64_t until_us)
     return interest->by_time && second_us < until_us ? second_us : until_us;
 }
 
-/* Runs it again whenever something happens, and a last time when the time is over. */
+/* Runs the call again after each matching event, and a last time after the timeout. */
 static void wait_for_more(struct local_call *lc, cairn *c, int64_t until_us)
 {
     const struct interest interest = interest_of(&lc->call);
     struct bell bell;
     bool last = false;
     handle_add_bell(c, &bell, &interest);
-    run_again(lc); /* something may have happened before anybody listened */
+    run_again(lc); /* an event may have been committed before the bell was registered */
     while (call_wait_s(&lc->call) > 0 && !last) {
         enum bell_news news = bell_wait(&bell, next_look_us(&interest, until_us));
         last = bell_is_stopped(&bell) || (news == BELL_SILENT && clock_steady_us() >= until_us);
@@ -101,7 +101,7 @@ static void wait_for_more(struct local_call *lc, cairn *c, int64_t until_us)
     handle_remove_bell(c, &bell);
 }
 
-/* The body's length is judged as if it came over a socket. */
+/* Applies the limits of a body that arrives over a socket. */
 static bool fits(struct local_call *lc, struct str body)
 {
     const struct route *route = lc->call.route;
@@ -135,7 +135,7 @@ static enum error write_content(
     return e == OK ? intake_complete(&lc->call, &info, false) : e;
 }
 
-/* As over a socket: asked first, then the bytes, then the call. */
+/* In the order of a request over a socket: authorize, receive the bytes, run the call. */
 static void upload(struct local_call *lc, struct str body)
 {
     struct call *call = &lc->call;
@@ -156,7 +156,7 @@ static void upload(struct local_call *lc, struct str body)
     intake_end(call, writer);
 }
 
-/* An answer in memory has its limit. */
+/* Reads a download into memory, up to a limit. */
 static void collect(struct local_call *lc)
 {
     struct call *call = &lc->call;
@@ -238,7 +238,7 @@ void local_call_refuse(struct local_call *lc, enum error e, const char *detail)
 struct cairn_answer {
     int status;
     struct arena arena;
-    struct http_header *headers; /* ended by NUL each */
+    struct http_header *headers; /* NUL-terminated */
     size_t n_headers;
     char *body;
     size_t body_len;

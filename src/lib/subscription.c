@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A subscription of the program. It reads the log a page at a time from its cursor on, and between
- * two pages it waits for the bell, which was registered before the first page was read. What it
- * gives comes from the store alone, so nothing is missed and nothing is given twice.
+ * A subscription of the embedding program. It reads the log page by page from its cursor, and waits
+ * for the bell between pages; the bell is registered before the first page is read. All events come
+ * from the store, so none is missed or delivered twice.
  */
 #include "api/execution/memoria.h"
 #include "api/threads/event_page.h"
@@ -17,13 +17,13 @@ struct cairn_subscription {
     struct bell bell;
     atomic_bool is_cancelled;
     struct subscriber reader;
-    bool is_stale; /* there may be something after the cursor */
+    bool is_stale; /* there may be events after the cursor */
     bool has_page;
     bool has_ended;
     struct event_page page;
-    size_t n_given; /* of the page */
+    size_t n_given; /* events of the page that were delivered */
     struct arena page_arena;
-    struct arena arena; /* of the event that was given */
+    struct arena arena; /* of the delivered event */
     struct buf data;
     struct cairn_event event;
 };

@@ -26,7 +26,7 @@ struct sweeper {
 
 /* --- One pass ------------------------------------------------------------------------------- */
 
-/* After the commit. What stays for a failure is found by content_sweep, as after a crash. */
+/* Runs after the commit. content_sweep finds content whose removal failed, as after a crash. */
 static void remove_unused(struct store *store, const struct sweep_report *report)
 {
     for (size_t i = 0; i < report->n_unused; i++) {
@@ -44,7 +44,7 @@ struct pass {
     struct sweep_report report;
 };
 
-/* It may run more than once: the position moves on when it is done. */
+/* The pass may run more than once: the position advances only at the end. */
 static enum error run_pass(struct context *c, void *data)
 {
     struct pass *pass = data;
@@ -106,7 +106,7 @@ static enum error sweep_one_by_one(struct sweeper *s)
     if (e != OK)
         return e;
     s->more = s->list.more;
-    /* One that is busy or broken does not hold up the others; a database that is away does. */
+    /* A busy or failing item does not stop the others; an unreachable database does. */
     for (size_t i = 0; i < s->list.count && !is_stopping(s); i++) {
         if (e == ERR_UNAVAILABLE && !store_stats(s->store).connected)
             break;
@@ -119,7 +119,7 @@ static enum error sweep_one_by_one(struct sweeper *s)
         remove_unused(s->store, &job.report);
     }
     s->position = s->list.next;
-    s->more = s->more && failure == OK; /* what fails is not tried again at once */
+    s->more = s->more && failure == OK; /* a failed item is not retried at once */
     return failure;
 }
 
@@ -138,7 +138,7 @@ static enum error sweep(struct sweeper *s)
 
 /* --- The thread ----------------------------------------------------------------------------- */
 
-/* False when it is time to end. */
+/* Returns false if the sweeper must end. */
 static bool wait_ms(struct sweeper *s, long ms)
 {
     struct timespec until;
@@ -169,7 +169,7 @@ static void *run(void *data)
                                ? clock_steady_us() + INT64_C(1000) * LEFTOVERS_EVERY_MS
                                : INT64_MAX;
         }
-        /* Once an outage, not once a second. */
+        /* Logs once per outage, not once per second. */
         if (e != OK && !failing)
             LOG(LOG_WARN, "sweeps fail", LOG_STR("code", error_info(e)->code));
         failing = e != OK;

@@ -16,10 +16,10 @@ enum { SLICE_PAGES = 256 };
 
 struct backup {
     const char *source;  /* the database */
-    const char *file;    /* what it is to become */
-    const char *partial; /* what it is until then */
-    const char *blobs;   /* FILE.blobs, where content goes */
-    int fd;              /* of that one, locked: there is one backup to a FILE at a time */
+    const char *file;    /* the final name */
+    const char *partial; /* the name until it is complete */
+    const char *blobs;   /* FILE.blobs, the directory for content */
+    int fd;              /* of the partial file, locked: one backup to a FILE at a time */
     int hold_fd;
     struct content_copier copier;
     struct progress *progress;
@@ -33,7 +33,7 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* In a data directory, this one's or that of another server, these names are the server's. */
+/* In any data directory these names belong to the server. */
 static enum error check_place(struct backup *b, const char *data_dir)
 {
     struct stat data, target;
@@ -48,7 +48,7 @@ static enum error check_place(struct backup *b, const char *data_dir)
     return OK;
 }
 
-/* A log would be taken for the new file's, and what it holds is lost without the old one. */
+/* SQLite would apply an existing log to the new file, and the old file would lose its log. */
 static enum error check_beside(struct backup *b)
 {
     static const char *const endings[] = {"-wal", "-journal"};
@@ -79,7 +79,7 @@ static enum error check_file(struct backup *b, bool replaces)
     return OK;
 }
 
-/* The file that we hold may have become FILE since it was opened: then it is another's work. */
+/* The locked file may have been renamed to FILE by another process since it was opened. */
 static bool is_still_partial(const struct backup *b)
 {
     struct stat opened, named;
@@ -100,7 +100,8 @@ static enum error leave_partial(struct backup *b, enum error e)
     return e;
 }
 
-/* One that was killed may have left it; what another user owns would make the backup theirs. */
+/* A killed backup may have left the file. A file of another user would make the backup that
+ * user's. */
 static enum error open_partial(struct backup *b)
 {
     struct stat info;
@@ -114,7 +115,7 @@ static enum error open_partial(struct backup *b)
     if (flock(b->fd, LOCK_EX | LOCK_NB) != 0 || !is_still_partial(b))
         return leave_partial(
             b, problem_set(b->problem, ERR_CONFLICT, "another backup is writing %s", b->partial));
-    remove_beside(b); /* what one that was killed has left */
+    remove_beside(b); /* files of a killed backup */
     if (ftruncate(b->fd, 0) != 0 || fchmod(b->fd, 0600) != 0)
         return file_problem("cannot write", b->partial, b->problem);
     return OK;
@@ -174,7 +175,7 @@ static enum error forget_uploads(struct backup *b)
     if (e != OK)
         return e;
     int rc = sqlite3_table_column_metadata(db, NULL, "uploads", NULL, NULL, NULL, NULL, NULL, NULL);
-    if (rc != SQLITE_OK) /* it is of before */
+    if (rc != SQLITE_OK) /* an older database without the table */
         return OK;
     rc = sqlite3_exec(db, prepare, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
@@ -261,7 +262,7 @@ static enum error read_old_hash(struct backup *b, struct sha256 *out_hash)
     return e;
 }
 
-/* The hash is there before the file is, and that of an older file until the new one is. */
+/* FILE.sha256 has the new hash before FILE is replaced, and the old hash until then. */
 static enum error publish(struct backup *b, const struct sha256 *hash)
 {
     struct stat info;

@@ -15,7 +15,7 @@ static bool is_under_way(const struct content *c, struct uuid tenant_id, struct 
     return false;
 }
 
-/* False when another writer has it. */
+/* Returns false if another writer has the content. */
 static bool enlist(struct content_writer *w)
 {
     struct content *c = w->content;
@@ -340,7 +340,7 @@ static struct content_task *pop_task(struct content_queue *queue)
     return task;
 }
 
-/* Under the mutex: the queue that a thread may take from; NULL: it waits. */
+/* Under the mutex: returns the queue to take from, or NULL to wait. */
 static struct content_queue *ready_queue(struct content *c)
 {
     if (c->long_queue.first != NULL && c->n_long < CONTENT_MAX_LONG)
@@ -348,7 +348,8 @@ static struct content_queue *ready_queue(struct content *c)
     return c->queue.first != NULL ? &c->queue : NULL;
 }
 
-/* `was_long`: the one that this thread has just ended. NULL: there will be no more. */
+/* `was_long`: the kind of the task that this thread has just completed. Returns NULL when the store
+ * closes and no task is left. */
 static struct content_task *take_task(struct content *c, bool was_long)
 {
     struct content_queue *queue;
@@ -371,7 +372,7 @@ static void *work(void *data)
     bool is_long = false;
     thread_set_name("cairn-content");
     while ((task = take_task(c, is_long)) != NULL) {
-        is_long = task->is_long; /* what runs owns it */
+        is_long = task->is_long; /* the task frees itself */
         task->run(task);
     }
     return NULL;
@@ -392,7 +393,7 @@ void content_submit(struct store *store, struct content_task *task)
     pthread_mutex_lock(&c->mutex);
     if (c->n_idle == 0 || ready_queue(c) != NULL)
         start_thread(c);
-    /* Of a machine that gives no thread, and of a store that closes, the caller's. */
+    /* Without a thread, or while the store closes, the caller's thread runs the task. */
     bool is_taken = c->n_threads > 0 && !c->is_closing;
     if (is_taken) {
         put_task(task->is_long ? &c->long_queue : &c->queue, task);

@@ -17,7 +17,8 @@ struct content_added {
 
 /* --- Names ---------------------------------------------------------------------------------- */
 
-/* Whether there is the table: an older database has none. That it cannot be said is no answer. */
+/* Reports if the table exists: an older database does not have it. A failing query is an error, not
+ * an answer. */
 static int look_for_blobs(sqlite3 *db, bool *out_has)
 {
     sqlite3_stmt *stmt = NULL;
@@ -29,7 +30,7 @@ static int look_for_blobs(sqlite3 *db, bool *out_has)
     return sqlite3_finalize(stmt);
 }
 
-/* False when a row has another form than Cairn gives it. */
+/* Returns false if the row does not have Cairn's format. */
 static bool read_name(sqlite3_stmt *stmt, struct content_name *out)
 {
     if (sqlite3_column_bytes(stmt, 0) != sizeof out->tenant_id ||
@@ -209,7 +210,7 @@ enum error content_copy_one(struct content_copier *c, const struct content_name 
     c->paths = &paths;
     enum error e = copy_one(c, name);
     c->paths = NULL;
-    if (progress_is_cancelled(c->progress)) /* to compare may have ended by it too */
+    if (progress_is_cancelled(c->progress)) /* the comparison may have been cancelled too */
         e = problem_set(c->problem, ERR_CANCELLED, "called off");
     c->counts.n_files += e == OK;
     c->counts.n_bytes += e == OK ? name->size_bytes : 0;
@@ -249,7 +250,7 @@ void content_copy_undo(struct content_copier *c)
     c->paths = &paths;
     for (const struct content_added *added = c->added; added != NULL; added = added->next) {
         unlink(path_in(c->paths, c->to, added->place.file));
-        rmdir(path_in(c->paths, c->to, added->place.fan)); /* where they are empty */
+        rmdir(path_in(c->paths, c->to, added->place.fan)); /* removes only empty directories */
         rmdir(path_in(c->paths, c->to, added->place.tenant));
     }
     if (c->made_to)
@@ -345,7 +346,7 @@ enum error content_link_all(
 
 struct pruning {
     const char *directory;
-    sqlite3_stmt *find; /* NULL: nothing is named */
+    sqlite3_stmt *find; /* NULL: no row refers to content */
     struct arena arena;
 };
 

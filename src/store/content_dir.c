@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Content in a directory: ROOT/<tenant>/<last byte of the id>/<id>, all in hexadecimal digits. A
- * file that is being written has its name from the start: whether it counts is a row's to say.
- * Directories are made as they are needed and stay.
+ * file has its final name while it is being written: only a row makes it valid. Directories are
+ * created on demand and stay.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -38,13 +38,13 @@ static enum error sync_fd(struct content *c, int fd)
     if (fsync(fd) == 0)
         return OK;
     if (errno == ENOSPC || errno == EDQUOT)
-        return ERR_STORAGE_FULL; /* found out late, as over a network */
+        return ERR_STORAGE_FULL; /* reported late, as by network file systems */
     return store_break(c->store, "an fsync of a file's content failed");
 }
 
 /* --- The root ------------------------------------------------------------------------------- */
 
-/* Made with the first content. Under the mutex. */
+/* Creates the directory with the first content. Under the mutex. */
 static enum error make_root(struct content *c)
 {
     if (mkdirat(c->parent_fd, CONTENT_ROOT_NAME, 0700) != 0 && errno != EEXIST)
@@ -69,7 +69,7 @@ static enum error need_root(struct content *c)
     return e;
 }
 
-/* False when there is none: nothing was ever written. */
+/* Returns false if nothing was ever written. */
 static bool has_root(struct content *c)
 {
     pthread_mutex_lock(&c->mutex);
@@ -306,7 +306,7 @@ static void close_reader(struct content_reader *r)
         close(r->fd);
 }
 
-/* Where there is no directory of ours. */
+/* Without a directory for content. */
 static int spool_apart(void)
 {
     char name[PATH_MAX];
@@ -327,7 +327,7 @@ bool content_spool_has_room(int fd, uint64_t bytes)
 {
     struct statvfs st;
     if (fstatvfs(fd, &st) != 0 || st.f_blocks == 0)
-        return true; /* it does not say, as memory does not */
+        return true; /* the file system does not report its size, like tmpfs */
     uint64_t unused = (uint64_t)st.f_bavail * st.f_frsize;
     return unused >= CONTENT_SPARE_BYTES && unused - CONTENT_SPARE_BYTES >= bytes;
 }

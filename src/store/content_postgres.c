@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Content in PostgreSQL: rows of blob_chunks, each of CHUNK_BYTES but the last. Every chunk is a
- * transaction of its own, so nothing large is under way in any; the last commit makes all of it
- * durable. Readers take one chunk, or a part of one, at a time. Content that a reader may
- * still use is only noted (blob_garbage), and deleted an hour later.
+ * Content in PostgreSQL: rows of blob_chunks, all of CHUNK_BYTES except the last. Every chunk is
+ * written in its own transaction, so that no transaction is large; the last commit completes the
+ * content. Readers read one chunk, or a part of one, at a time. Content that a reader may still use
+ * is only marked (blob_garbage), and deleted an hour later.
  */
 #include "base/clock.h"
 #include "store/content_kind.h"
@@ -20,12 +20,12 @@ struct work {
     struct uuid tenant_id;
     struct uuid blob_id;
     int64_t n;
-    struct str bytes; /* to be put */
-    int64_t from;     /* of a chunk, to be read */
+    struct str bytes; /* to write */
+    int64_t from;     /* offset in a chunk, to read */
     char *place;
     size_t room;
     size_t got;
-    int64_t numbers[2]; /* that were answered */
+    int64_t numbers[2]; /* results */
     int64_t changed;
 };
 
@@ -126,7 +126,7 @@ static enum error work_on(struct work *work, enum store_mode mode,
     return store_call(work->content->store, mode, run, work);
 }
 
-/* In slices: no statement takes long. */
+/* Deletes in slices, so that no statement takes long. */
 static enum error cut(struct content *c, struct uuid tenant_id, struct uuid id, int64_t n)
 {
     struct work work = {.content = c, .tenant_id = tenant_id, .blob_id = id, .n = n};
@@ -266,7 +266,7 @@ struct found {
 
 struct list {
     struct content *content;
-    bool discarded; /* else orphans */
+    bool discarded; /* false: orphans */
     struct found items[LIST_MAX];
     size_t count;
 };

@@ -88,7 +88,7 @@ static enum error fsck_in_directory(
     return OK;
 }
 
-/* The number of chunks, and their bytes. */
+/* Reads the number of chunks, and their bytes. */
 static enum error measure_chunks(
     struct tx *tx, const struct content_name *name, int64_t out_numbers[2])
 {
@@ -178,7 +178,7 @@ static void note_nothing(const char *what)
 {
 }
 
-/* The model's statements on a connection that is no store's. */
+/* Runs the model's statements on a connection that does not belong to a store. */
 static enum error run_rules(const struct store_config *config, sqlite3 *db, const char *path,
     fsck_rules *rules, struct fsck *fsck, struct problem *problem)
 {
@@ -224,7 +224,7 @@ static enum error fsck_file(const struct store_config *config, bool is_live, fsc
     enum error e = hold_files(fsck, directory, is_live, problem, &hold_fd);
     if (e == OK)
         e = open_database(path, is_live, problem, &db);
-    if (e == ERR_INVALID) { /* so damaged that nothing can be read */
+    if (e == ERR_INVALID) { /* too damaged to be read at all */
         fsck_found(fsck, "integrity", STR("database"), "%.*s", STR_ARG(problem->detail));
         return OK;
     }

@@ -13,15 +13,15 @@
 /* --- SQLSTATEs ------------------------------------------------------------------------------ */
 
 static const struct {
-    const char *state; /* a whole one, or a class */
+    const char *state; /* a SQLSTATE, or its class */
     enum error error;
-    bool transient; /* the same transaction may well succeed now */
+    bool transient; /* the same transaction may succeed if it runs again */
 } STATES[] = {
     {"40001", ERR_UNAVAILABLE, true},  /* serialization failure */
     {"40P01", ERR_UNAVAILABLE, true},  /* deadlock */
-    {"55P03", ERR_UNAVAILABLE, true},  /* a lock was not to be had */
+    {"55P03", ERR_UNAVAILABLE, true},  /* a lock was not available */
     {"26000", ERR_UNAVAILABLE, true},  /* no such prepared statement: another session */
-    {"42P05", ERR_UNAVAILABLE, true},  /* it is prepared already: another session */
+    {"42P05", ERR_UNAVAILABLE, true},  /* already prepared: another session */
     {"0A000", ERR_UNAVAILABLE, true},  /* a cached plan, after a migration */
     {"25P03", ERR_UNAVAILABLE, true},  /* idle in a transaction for too long */
     {"25P04", ERR_UNAVAILABLE, true},  /* a transaction that took too long */
@@ -31,10 +31,10 @@ static const struct {
     {"08", ERR_UNAVAILABLE, true},     /* the connection */
     {"53100", ERR_STORAGE_FULL, false},
     {"53", ERR_UNAVAILABLE, false},    /* out of memory, too many connections */
-    {"23", ERR_CONFLICT, false},       /* a constraint */
-    {"22021", ERR_INVALID, false},     /* text that PostgreSQL cannot hold */
-    {"22P05", ERR_INVALID, false},     /* and this */
-    {"42501", ERR_UNAVAILABLE, false}, /* the role may not do this: its operator can mend it */
+    {"23", ERR_CONFLICT, false},       /* constraint violation */
+    {"22021", ERR_INVALID, false},     /* text that PostgreSQL cannot store */
+    {"22P05", ERR_INVALID, false},     /* the same */
+    {"42501", ERR_UNAVAILABLE, false}, /* the role lacks a right: the operator can grant it */
 };
 
 static size_t find_state(const char *sqlstate)
@@ -57,7 +57,7 @@ bool pg_is_transient(const char *sqlstate)
     return i < COUNT_OF(STATES) && STATES[i].transient;
 }
 
-/* After these the session is not what it was thought to be: a new one is. */
+/* After these the state of the session is unknown: a new session is needed. */
 static bool is_spoilt_by(const char *sqlstate)
 {
     static const char *const STATES_OF_SESSION[] = {
@@ -193,7 +193,7 @@ bool pg_wait_input(struct pg_connection *c, int64_t deadline_us)
     return wait_input(c, deadline_us, &came);
 }
 
-/* A large answer over a slow link is not given up while it makes progress. */
+/* Does not give up a large answer over a slow link while it makes progress. */
 static PGresult *next_result(struct pg_connection *c)
 {
     int64_t now_us = clock_steady_us();
@@ -210,14 +210,14 @@ static PGresult *next_result(struct pg_connection *c)
     return PQgetResult(c->conn);
 }
 
-/* After each statement's answer libpq gives a NULL. */
+/* libpq returns NULL after each statement's result. */
 static bool take_end(struct pg_connection *c)
 {
     PGresult *r = next_result(c);
     if (r == NULL)
         return !c->lost;
     PQclear(r);
-    return lose(c); /* it speaks of something that was not asked */
+    return lose(c); /* a result that no statement has asked for */
 }
 
 static void take_result(struct pg_connection *c, const struct pg_sent *sent, PGresult *r)
@@ -226,7 +226,7 @@ static void take_result(struct pg_connection *c, const struct pg_sent *sent, PGr
     bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
     if (!good && status != PGRES_PIPELINE_ABORTED)
         note_failure(c, sent, r);
-    /* A COMMIT of a transaction that had failed is answered by the word ROLLBACK. */
+    /* The server answers the COMMIT of a failed transaction with ROLLBACK. */
     if (good && sent->is_commit) {
         c->committed = strcmp(PQcmdStatus(r), "COMMIT") == 0;
         if (!c->committed && !has_failed(c))
@@ -244,11 +244,11 @@ static void take_result(struct pg_connection *c, const struct pg_sent *sent, PGr
         PQclear(r);
 }
 
-/* The answer to the oldest statement that has none. */
+/* Reads the result of the oldest outstanding statement. */
 static bool take_answer(struct pg_connection *c)
 {
     PGresult *r = next_result(c);
-    if (r == NULL) /* the connection ended in the middle */
+    if (r == NULL) /* the connection ended in the middle of a result */
         return lose(c);
     bool is_sync = PQresultStatus(r) == PGRES_PIPELINE_SYNC;
     struct pg_sent sent = c->sent[c->sent_first];
@@ -283,7 +283,7 @@ static struct str bytes_of(const struct pg_query *pq, int column)
         PQgetvalue(pq->result, pq->row, column), (size_t)PQgetlength(pq->result, pq->row, column)};
 }
 
-/* bigint, integer or boolean, as the expression has it. */
+/* Decodes a bigint, an integer or a boolean. */
 static int64_t number_of(struct str bytes)
 {
     uint64_t number = 0;
@@ -302,7 +302,7 @@ bool pg_catch_up(struct pg_connection *c)
     return !has_failed(c) && (c->sent_count == 0 || send_sync(c)) && pg_settle(c);
 }
 
-/* Everything up to this statement. */
+/* Reads all results up to this statement's. */
 static void await(struct pg_connection *c, struct pg_query *pq)
 {
     if (send_sync(c))
@@ -522,7 +522,7 @@ bool pg_send_own(struct pg_connection *c, enum pg_own which, const char *first, 
     return true;
 }
 
-/* Row-level security shows nothing to a job that has not said whose rows it wants. */
+/* Row-level security hides all rows from a job that has not entered a tenant. */
 static bool set_tenant(struct pg_connection *c)
 {
     if (strcmp(c->tenant_set, c->tenant) == 0)
@@ -655,7 +655,7 @@ static void once(struct tx *tx, const struct sql_statement *statement)
     c->once[c->n_once++] = statement;
     struct query q;
     query_begin(&q, tx, statement, NULL);
-    (void)!query_run(&q); /* it sticks to the transaction */
+    (void)!query_run(&q); /* the transaction keeps the error */
 }
 
 static void enter(struct tx *tx, const struct uuid *tenant_id)

@@ -82,7 +82,7 @@ static bool is_set(const PQconninfoOption *o)
     return o->val != NULL && o->val[0] != '\0';
 }
 
-/* Where to, wherever that is said. */
+/* Adds the hosts and ports, from whatever source. */
 static void add_hosts(struct pg_target *t)
 {
     static const char *const LISTS[] = {"host", "hostaddr", "port"};
@@ -91,7 +91,7 @@ static void add_hosts(struct pg_target *t)
             add_default(t, LISTS[i], find_used(t, LISTS[i])->val);
 }
 
-/* The n-th part of a list with commas, or the only one. */
+/* Copies the n-th part of a comma-separated list, or the only one. */
 static void copy_part(const char *list, size_t n, char *out, size_t size)
 {
     for (const char *comma; n > 0 && (comma = strchr(list, ',')) != NULL; n--)
@@ -124,7 +124,7 @@ static bool are_here(const char *hosts)
     return here;
 }
 
-/* By the URL, the environment, or a service that says something else than libpq does by itself. */
+/* Returns true if the URL, the environment, or a service file sets sslmode. */
 static bool is_mode_told(const struct pg_target *t)
 {
     const PQconninfoOption *mode = find_used(t, "sslmode");
@@ -139,7 +139,7 @@ static bool is_near(const struct pg_target *t)
            are_here(value_of(t, "hostaddr"));
 }
 
-/* Over a network the server must prove who it is, unless the operator says otherwise. */
+/* Over a network the server must authenticate itself, unless the operator disables that. */
 static void add_tls(struct pg_target *t)
 {
     static const char DEBIAN_ROOTS[] = "/etc/ssl/certs/ca-certificates.crt";
@@ -154,7 +154,7 @@ enum error pg_target_init(
     struct pg_target *t, struct str url, bool replica, const char *option, struct problem *problem)
 {
     *t = (struct pg_target){.replica = replica};
-    /* libpq's own words about it may quote the password. */
+    /* libpq's message may quote the password. */
     t->parsed = PQconninfoParse(arena_cstr(problem->arena, url), NULL);
     if (t->parsed == NULL)
         return problem_set(problem, ERR_BAD_REQUEST,
@@ -211,7 +211,7 @@ void pg_connection_deinit(struct pg_connection *c)
     if (c->store == NULL)
         return;
     pg_disconnect(c);
-    pg_begin_transaction(c); /* takes back what a failed one left */
+    pg_begin_transaction(c); /* clears the failure of the last transaction */
     while (c->free_queries != NULL) {
         struct pg_query *next = c->free_queries->next;
         mem_free(c->free_queries);
@@ -261,7 +261,7 @@ static bool set_up(struct pg_connection *c)
 
 bool pg_begin(struct pg_connection *c, enum pg_own begin)
 {
-    /* A pooler gives the session away when it has seen the end of the transaction before. */
+    /* A pooler may assign another session once it has seen the end of the transaction. */
     if (c->pooled && !pg_settle(c))
         return false;
     if (!pg_send_own(c, begin, NULL, NULL))
@@ -303,7 +303,7 @@ static size_t count_hosts(const struct pg_target *t)
 
 struct addresses {
     char text[MAX_ADDRESSES][NI_MAXHOST];
-    size_t count; /* 0: it is libpq's affair */
+    size_t count; /* 0: libpq resolves the name */
 };
 
 static void look_up(const struct pg_target *t, size_t n, struct addresses *out)
@@ -324,8 +324,8 @@ static void look_up(const struct pg_target *t, size_t n, struct addresses *out)
     freeaddrinfo(list);
 }
 
-/* One host of several, and one of its addresses, which libpq would choose itself; but asked in
- * steps, it waits for a silent one for ever. */
+/* Connects to one of several hosts, at one of its addresses. libpq would try them itself, but in
+ * non-blocking mode it waits for an unresponsive address forever. */
 static PGconn *start(const struct pg_target *t, size_t n, const char *address)
 {
     const char *keywords[MAX_KEYWORDS + 1] = {NULL}, *values[MAX_KEYWORDS + 1] = {NULL};
@@ -385,7 +385,7 @@ static bool try_host(struct pg_connection *c, size_t n)
     return false;
 }
 
-/* Beginning with the one that was good before. Of failures the last is kept, for its words. */
+/* Begins with the host that worked last. Keeps the last failure for its message. */
 static bool try_connect(struct pg_connection *c)
 {
     size_t n_hosts = count_hosts(c->target);
@@ -399,7 +399,7 @@ static bool try_connect(struct pg_connection *c)
     return false;
 }
 
-/* libpq's words, in one line. They hold no password. */
+/* Reports libpq's message in one line. It contains no password. */
 static enum error refuse(struct pg_connection *c, struct problem *problem)
 {
     const char *what = c->target->replica ? "the replica" : "the database";
@@ -415,7 +415,7 @@ static enum error refuse(struct pg_connection *c, struct problem *problem)
             line[n++] = why.ptr[i] == '\t' ? ' ' : why.ptr[i];
         else if (i + 1 < why.len)
             line[n++] = ' ';
-    /* When time is over libpq has only said to whom it was talking. */
+    /* After a timeout libpq's message contains only the name of the host. */
     bool in_time = n > 0 && line[n - 1] != ':';
     return problem_set(problem, ERR_UNAVAILABLE, "cannot connect to %s: %.*s%s", what, (int)n, line,
         in_time ? "" : " no answer in time");
@@ -432,7 +432,7 @@ enum error pg_connect(struct pg_connection *c, struct problem *problem)
     return e;
 }
 
-/* The first of an outage. */
+/* Logs the first failure of an outage. */
 static void log_refusal(struct pg_connection *c)
 {
     struct arena arena;

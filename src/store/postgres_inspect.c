@@ -3,7 +3,7 @@
 #include "store/inspect.h"
 #include "store/postgres.h"
 
-/* One row; the caller clears it. */
+/* Reads one row; the caller clears it. */
 static enum error ask(
     struct pg_connection *c, const char *sql, struct problem *problem, PGresult **out_row)
 {
@@ -47,7 +47,7 @@ static enum error read_settings(
     return OK;
 }
 
-/* Its clock was read somewhere between the question and the answer. */
+/* The server read its clock between the query and the answer. */
 static enum error read_clock(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {

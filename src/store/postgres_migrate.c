@@ -24,7 +24,7 @@ static enum error refuse(
         message != NULL ? message : "the connection was lost", state != NULL ? state : "08006");
 }
 
-/* The name of a schema is checked before it gets here: letters, digits and '_'. */
+/* The name of the schema has been validated: letters, digits and '_'. */
 static const char *word(struct arena *arena, const char *format, const char *schema)
 {
     size_t size = strlen(format) + strlen(schema) + 1;
@@ -45,7 +45,7 @@ static enum error exec(struct pg_connection *c, const char *sql, struct problem 
     return e;
 }
 
-/* One number, asked with up to four text parameters. */
+/* Reads one number, with up to four text parameters. */
 static enum error ask(struct pg_connection *c, const char *sql, int n, const char *const *params,
     int64_t *out_number, struct problem *problem)
 {
@@ -199,7 +199,7 @@ enum error pg_migrate(struct pg_connection *c, struct problem *problem)
         PQclear(PQexec(c->conn, "ROLLBACK"));
         if (!c->blocked || i == MAX_TRIES)
             break;
-        e = OK; /* nodes that serve had the tables: after a moment, once more */
+        e = OK; /* serving nodes had locked the tables: try again after a pause */
         poll(NULL, 0, 500);
     }
     return e == OK ? pg_check_rights(c, problem) : e;

@@ -83,7 +83,7 @@ static void warn(struct pg_connection *c)
     }
 }
 
-/* Exactly the one that the statements are written for. */
+/* Requires exactly the version for which the statements are written. */
 static enum error expect_schema(struct pg_connection *c, struct problem *problem)
 {
     int64_t version = 0;
@@ -98,7 +98,7 @@ static enum error expect_schema(struct pg_connection *c, struct problem *problem
         c->store->schema, (long long)version, store_migration_count);
 }
 
-/* On a connection of its own, without the pipeline. */
+/* Uses its own connection, without a pipeline. */
 static enum error prepare_schema(struct pg_store *s, struct problem *problem)
 {
     struct pg_connection c;
@@ -117,7 +117,7 @@ static enum error prepare_schema(struct pg_store *s, struct problem *problem)
     return e;
 }
 
-/* It is asked for what may lag; when it is away, the primary answers. */
+/* The replica answers reads that may lag; while it is unreachable, the primary does. */
 static void look_for_replica(struct pg_store *s, struct problem *problem)
 {
     struct pg_connection c;
@@ -156,7 +156,7 @@ static enum error open_all(struct pg_store *s, struct problem *problem)
     return e == OK ? pg_pulse_start(s, problem) : e;
 }
 
-/* On failure pg_close ends those that were started. */
+/* After a failure pg_close stops the threads that were started. */
 static enum error start_threads(struct pg_store *s, struct problem *problem)
 {
     const struct store_config *config = &s->base.config;
@@ -210,7 +210,7 @@ enum error postgres_store_open(
         .hub = hub_create(),
         .settled_mutex = PTHREAD_MUTEX_INITIALIZER};
     s->schema = word("", config->schema);
-    /* No name of PostgreSQL's is longer than 63 bytes. */
+    /* PostgreSQL limits names to 63 bytes. */
     s->channel = word("cairn_", str_slice(config->schema, 0, 57));
     s->pulse_fd = s->files_fd = -1;
     uuid_format(uuid_v7(), s->node);
@@ -239,7 +239,7 @@ void pg_drain(struct store *store)
     atomic_store(&CONTAINER_OF(store, struct pg_store, base)->draining, true);
 }
 
-/* The replica's readers hand on to the others what they cannot answer, so they end first. */
+/* The replica's readers pass jobs to the other readers, so they stop first. */
 void pg_close(struct store *store)
 {
     struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);

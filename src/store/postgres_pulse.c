@@ -67,7 +67,7 @@ enum {
     FIRST_TRIES = 5, /* for a quick answer to the first question */
 };
 
-/* Asks for the database's clock, and how long its log is. */
+/* Reads the database's clock and the length of its log. */
 static bool ask_pulse(
     struct pg_connection *c, int64_t numbers[2], int64_t *out_asked_us, int64_t *out_answered_us)
 {
@@ -81,15 +81,15 @@ static bool ask_pulse(
     return true;
 }
 
-/* The database's clock is the middle of the question and its answer; a slow answer says little, but
- * more than one that is old. */
+/* Assumes that the clock was read halfway between the query and its answer. A slow answer is
+ * inexact, but better than an old one. */
 static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
 {
     struct pg_store *s = c->store;
     int64_t numbers[2], asked_us, answered_us;
     if (!ask_pulse(c, numbers, &asked_us, &answered_us))
         return false;
-    /* Leases would be judged by the first until a better one corrects them. */
+    /* Leases use the first result until a better one corrects it. */
     for (unsigned i = 1; !samples->has_time && i < FIRST_TRIES; i++)
         if (answered_us - asked_us >= ROUND_TRIP_MAX_US &&
             !ask_pulse(c, numbers, &asked_us, &answered_us))
@@ -99,7 +99,7 @@ static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
         atomic_store(&s->lease_offset_us, numbers[0] - (asked_us + answered_us) / 2);
         samples->clock_read_us = answered_us;
     }
-    /* Of the time before the first, the first is all that is known. */
+    /* Fills the samples of the time before the first pulse with the first position. */
     for (unsigned i = 0; !samples->has_time && i < POSTGRES_LAG_SAMPLES; i++)
         samples->lsn[i] = numbers[1];
     samples->has_time = true;
@@ -111,10 +111,10 @@ static bool take_pulse(struct pg_connection *c, struct pg_samples *samples)
 }
 
 /*
- * Of a node that stopped in the middle of what it sends or receives, the locks stay, and with them
- * the horizon of every node: the database calls this active, and neither of its timeouts counts. So
- * whichever node sees it ends it. Whose session it is shows in what it holds: a row of our tables,
- * or a place in the order of event ids.
+ * A node that stops while it sends or receives keeps its locks, and holds back the horizon of every
+ * node: the database considers the session active, so that none of its timeouts applies. The first
+ * node that notices ends the session. A session of Cairn is recognized by what it holds: a row of
+ * our tables, or a position in the order of event ids.
  */
 static const char END_SILENT[] =
     "SELECT count(pg_terminate_backend(a.pid)) FROM pg_stat_activity AS a"
@@ -130,7 +130,7 @@ static const char END_SILENT[] =
 _Static_assert(POSTGRES_IDLE_TIMEOUT_MS == 5000 && POSTGRES_ANSWER_TIMEOUT_US == 12000000,
     "END_SILENT says the same");
 
-/* False when the connection is of no use any more. */
+/* Returns false if the connection is unusable. */
 static bool end_silent(struct pg_connection *c)
 {
     struct pg_store *s = c->store;
@@ -211,7 +211,7 @@ static void take_notifications(struct pg_connection *c)
         pg_changed(c->store);
 }
 
-/* Until the next pulse is due, the connection is lost, or the store closes. */
+/* Waits until the next pulse is due, the connection is lost, or the store closes. */
 static void wait_for_others(struct pg_connection *c, int64_t until_us)
 {
     int64_t left_us;
@@ -273,7 +273,7 @@ static void *pulse_main(void *data)
         if (good) {
             note_connected(s, true);
             if (fresh)
-                pg_changed(s); /* something may have been committed meanwhile */
+                pg_changed(s); /* other nodes may have committed meanwhile */
             fresh = false;
             wait_for_others(c, next_us);
             good = !c->lost && c->error == OK;

@@ -4,7 +4,7 @@
 #include "base/thread.h"
 #include "store/postgres.h"
 
-/* False when the connection was lost on the way: the job may be run again. */
+/* Returns false if the connection was lost, so that the job may run again. */
 static bool try_read(struct pg_connection *c, struct store_job *job)
 {
     struct tx tx;

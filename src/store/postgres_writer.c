@@ -7,12 +7,12 @@ enum outcome {
     COMMITTED,
     UNKNOWN, /* the connection was lost after COMMIT was sent */
     LOST,    /* the connection was lost before */
-    FAILED,  /* something in it failed: nothing is changed */
+    FAILED,  /* a statement failed: nothing has changed */
 };
 
 /* --- One transaction ------------------------------------------------------------------------ */
 
-/* Does one half of a job. False when the transaction cannot go on. */
+/* Runs one half of a job. Returns false if the transaction cannot continue. */
 static bool do_half(struct pg_connection *c, struct store_job *job, struct tx *tx,
     enum error (*half)(struct store_job *job, struct tx *tx))
 {
@@ -191,7 +191,7 @@ static void count_attempt(struct store_job *batch)
         job->attempts++;
 }
 
-/* One attempt of a job alone, where its failure is its own. False when it has to run again. */
+/* Makes one attempt to run a job alone. Returns false if the job has to run again. */
 static bool try_alone(struct pg_connection *c, struct store_job *job)
 {
     count_attempt(job);

@@ -15,7 +15,7 @@ uint64_t reserve_free_bytes(int directory_fd)
     return fstatvfs(directory_fd, &st) == 0 ? (uint64_t)st.f_bavail * st.f_frsize : 0;
 }
 
-/* A data directory that was copied may have it as a hole. */
+/* In a copied data directory the reserve may be a sparse file. */
 bool reserve_is_whole(int directory_fd)
 {
     struct stat st;
@@ -24,7 +24,7 @@ bool reserve_is_whole(int directory_fd)
            (uint64_t)st.st_blocks * STAT_BLOCK_BYTES >= RESERVE_BYTES;
 }
 
-/* 0, or why not. */
+/* Returns 0 or an errno. */
 static int fill(int fd)
 {
     int why = posix_fallocate(fd, 0, RESERVE_BYTES + RESERVE_SPARE_BYTES);
@@ -50,7 +50,7 @@ enum reserve_made reserve_make(int directory_fd)
     return why == ENOSPC || why == EDQUOT || why == EFBIG ? RESERVE_NO_ROOM : RESERVE_IMPOSSIBLE;
 }
 
-/* Some file systems hand blocks out again only once it lasts that they are free. */
+/* Some file systems reuse blocks only after the deletion is durable. */
 void reserve_give_up(int directory_fd)
 {
     if (unlinkat(directory_fd, RESERVE_NAME, 0) == 0)

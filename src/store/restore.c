@@ -22,12 +22,12 @@ struct restoring {
     int file_fd;
     int directory_fd;
     int lock_fd;
-    bool has_lock; /* the directory is ours */
+    bool has_lock; /* the directory is locked */
     bool made_directory;
     sqlite3 *old;     /* the previous database, which no other process can open meanwhile */
     int old_fd;       /* its file, closed after `old`: closing it drops SQLite's locks */
-    const char *kept; /* the second name that it got; NULL: none yet */
-    bool is_placed;   /* the new database is there */
+    const char *kept; /* its second name; NULL: none yet */
+    bool is_placed;   /* the new database is in place */
     bool moved_parts; /* the other files of a damaged database were renamed */
     struct content_copier files;
     struct stat owner; /* of the directory */
@@ -108,8 +108,8 @@ static enum error check_version(const struct restoring *r, int64_t version)
         r->file, (long long)version, store_migration_count);
 }
 
-/* Looks at `path`: the file, or our copy of it. The content that it names is copied then, or only
- * compared. */
+/* Verifies `path`, which is the file or our copy of it. Copies, or only compares, the content that
+ * it refers to. */
 static enum error inspect(struct restoring *r, const char *path, struct backup_report *report)
 {
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
@@ -176,7 +176,7 @@ static enum error take_directory(struct restoring *r)
     return e == OK ? check_empty(r) : e;
 }
 
-/* The same without making anything. */
+/* The same without creating anything. */
 static enum error try_directory(const struct restoring *r)
 {
     struct stat info;
@@ -306,8 +306,8 @@ static void drop_second_name(const struct restoring *r, const char *kept)
     unlink(kept);
 }
 
-/* A restore that died before its rename has left the database two names. Where its log went with
- * the second one, they stay together. */
+/* A restore that was killed before its rename has left the database with two names. If the log was
+ * already renamed, both stay. */
 static void drop_second_names(const struct restoring *r)
 {
     struct arena *arena = r->problem->arena;
@@ -334,14 +334,14 @@ static enum error move_part(
     return file_problem("cannot move aside", file, r->problem);
 }
 
-/* The files that belong to a database move to the name that it will have. */
+/* Moves the files that belong to a database to its new name. */
 static enum error move_parts(const struct restoring *r, const char *from, const char *to)
 {
     enum error e = move_part(r, from, to, "-wal");
     return e == OK ? move_part(r, from, to, "-journal") : e;
 }
 
-/* Nothing writes to the file, so that this will be the hash of the kept one. */
+/* Nothing writes to the file, so this is also the hash of the kept database. */
 static enum error hash_old(struct restoring *r, struct sidecar *out_sidecar)
 {
     uint64_t size;
@@ -393,14 +393,14 @@ static enum error keep_old(struct restoring *r)
     if (e != OK)
         return e;
     unlink(part(r, "-wal"));
-    unlink(part(r, "-shm")); /* an index that is made anew */
+    unlink(part(r, "-shm")); /* SQLite builds this index again */
     unlink(part(r, "-journal"));
     return fsync(r->directory_fd) == 0
                ? OK
                : file_problem("cannot fsync the directory", r->directory, r->problem);
 }
 
-/* After a failure the database of before has its one name again, unless the new one is there. */
+/* After a failure the previous database gets its name back, unless the new one is in place. */
 static void undo_keep(struct restoring *r)
 {
     if (r->kept == NULL || r->is_placed)

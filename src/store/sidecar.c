@@ -85,7 +85,7 @@ static bool write_all(int fd, const char *bytes, size_t len)
     return true;
 }
 
-/* How many bytes there were, 0 at the end, or -1. */
+/* Returns the number of bytes, 0 at the end, or -1. */
 static ssize_t read_some(int fd, char *buffer, uint64_t offset)
 {
     for (;;) {
@@ -166,7 +166,7 @@ static enum error read_text(const char *path, struct problem *problem, struct st
     return e;
 }
 
-/* A line of sha256sum: the hash, a blank, how it was read, and the name, which may be a path. */
+/* Parses a line of sha256sum: the hash, a blank, the mode, and the name, which may be a path. */
 static bool parse_line(struct str line, struct str name, struct sha256 *out_hash)
 {
     enum { NAME_AT = 2 * SHA256_LEN + 2 };

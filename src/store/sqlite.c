@@ -15,7 +15,7 @@ enum error sqlite_give_up(struct sqlite_store *s, const char *why)
     return ERR_OUTCOME_UNKNOWN;
 }
 
-/* SQLite says FULL of ENOSPC alone, and not where it makes its index of the WAL longer. */
+/* SQLite returns FULL only for ENOSPC, and not when it extends its index of the WAL. */
 static bool is_out_of_space(const struct sqlite_connection *c, int rc)
 {
     int why = sqlite3_system_errno(c->db);
@@ -45,8 +45,8 @@ enum error sqlite_error(struct sqlite_connection *c, int rc)
             return ERR_STORAGE_FULL;
         if (rc != SQLITE_IOERR_FSYNC && rc != SQLITE_IOERR_DIR_FSYNC)
             return ERR_UNAVAILABLE;
-        /* After a failed fsync the kernel may have dropped the pages: what is on the disk is
-         * unknown, and asking again would lie. */
+        /* After a failed fsync the kernel may have dropped the pages: the state of the disk is
+         * unknown, and a second fsync would report success. */
         return sqlite_give_up(c->store, "an fsync of the database failed");
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:

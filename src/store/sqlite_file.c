@@ -44,7 +44,7 @@ static enum error open_file(
     int rc = sqlite3_open_v2(name, &db, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, NULL);
     if (rc == SQLITE_OK) {
         configure(db);
-        /* The first look takes the snapshot. */
+        /* The first read takes the snapshot. */
         rc = sqlite3_exec(db,
             "PRAGMA query_only = ON; PRAGMA wal_autocheckpoint = 0; PRAGMA temp_store = MEMORY;"
             "PRAGMA cell_size_check = ON; BEGIN; SELECT count(*) FROM sqlite_schema",
@@ -66,7 +66,7 @@ enum error sqlite_file_open_live(const char *path, struct problem *problem, sqli
     return open_file(path, 0, path, problem, out_db);
 }
 
-/* The name as a URI with an option: "?immutable=1". */
+/* Writes the path as a URI with an option: "?immutable=1". */
 static MUST_CHECK enum error write_uri(
     struct buf *out, const char *path, const char *option, struct problem *problem)
 {
@@ -156,7 +156,7 @@ static int take_integrity(void *data, int n, char **values, char **names)
     return 0;
 }
 
-/* The table, the rowid, the table that it refers to, which of its foreign keys. */
+/* Columns: the table, the rowid, the referenced table, the index of the foreign key. */
 static int take_foreign_key(void *data, int n, char **values, char **names)
 {
     const struct check_run *run = data;
@@ -218,7 +218,8 @@ static void add_number(struct sha256_state *hash, uint64_t number)
     sha256_add(hash, (struct str){(const char *)bytes, sizeof bytes});
 }
 
-/* The kind of the value, its length and its bytes: no two rows look alike by their seams. */
+/* Hashes the type, the length and the bytes of a value, so that the hash of a row is
+ * unambiguous. */
 static void add_value(struct sha256_state *hash, sqlite3_stmt *stmt, int column)
 {
     int type = sqlite3_column_type(stmt, column);
@@ -259,7 +260,7 @@ static int read_tables(sqlite3 *db, struct arena *arena, struct contents *out)
 struct count_run {
     sqlite3 *db;
     struct progress *progress;
-    struct sha256_state *hash; /* NULL: count alone */
+    struct sha256_state *hash; /* NULL: only count */
     struct arena *arena;
     uint64_t rows;
 };
@@ -318,7 +319,7 @@ enum error sqlite_file_schema_version(
     int rc = sqlite3_prepare_v2(
         db, "SELECT coalesce(max(version), 0) FROM schema_versions", -1, &stmt, NULL);
     *out_version = 0;
-    if (rc == SQLITE_ERROR) /* there is no such table */
+    if (rc == SQLITE_ERROR) /* the table does not exist */
         return OK;
     if (rc == SQLITE_OK) {
         if (sqlite3_step(stmt) == SQLITE_ROW)

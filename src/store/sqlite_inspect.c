@@ -18,7 +18,7 @@ static const char *path_in(struct arena *arena, struct str dir, const char *name
     return arena_cstr(arena, arena_printf(arena, "%.*s/%s", STR_ARG(dir), name));
 }
 
-/* Asks for the lock and gives it back at once. */
+/* Takes the lock and releases it at once. */
 bool sqlite_is_served(struct str data_dir)
 {
     struct arena arena CLEANUP(arena_deinit);
@@ -80,7 +80,7 @@ static enum error inspect_once(
         e = sqlite_file_fsck(db, path, true, keep_first, &first, problem);
     if (e == OK)
         found.migrated_us = read_migrated(db);
-    if (e == ERR_INVALID) /* so damaged that it could not even be opened */
+    if (e == ERR_INVALID) /* too damaged to be opened */
         found.damage = problem->detail;
     else if (e != OK)
         return e;

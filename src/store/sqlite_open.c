@@ -50,8 +50,8 @@ static bool is_lock(int fd, const struct stat *directory)
            (info.st_uid == geteuid() || info.st_uid == directory->st_uid);
 }
 
-/* A lock that root makes belongs to the owner of the directory, who is to serve it later. One that
- * was there stays as it is. */
+/* A lock file that root creates gets the owner of the directory, who will serve it. An existing
+ * file stays unchanged. */
 static enum error open_lock(const char *dir, int directory_fd, struct problem *problem, int *out_fd)
 {
     static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC;
@@ -71,7 +71,7 @@ static enum error open_lock(const char *dir, int directory_fd, struct problem *p
         return problem_set(problem, ERR_UNAVAILABLE,
             "%s/cairn.lock is not a regular file of the directory's owner: remove it", dir);
     if (is_new && geteuid() == 0 && fchown(fd, directory.st_uid, directory.st_gid) != 0 &&
-        errno != EPERM) /* a root that may not serves it alone */
+        errno != EPERM) /* root without that right serves the directory itself */
         return problem_set(problem, ERR_UNAVAILABLE, "cannot change the owner of %s/cairn.lock: %s",
             dir, strerror(errno));
     return OK;
@@ -115,7 +115,7 @@ void sqlite_own_process(void)
     sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-/* SQLite answers the mode that it got, and stays in another one without an error. */
+/* SQLite returns the resulting mode, and reports no error if it is another one. */
 static enum error use_wal(struct sqlite_connection *c)
 {
     sqlite3_stmt *stmt = NULL;
@@ -204,7 +204,7 @@ static enum error apply(struct sqlite_connection *c, const struct migration *m)
     return e == OK ? record(c, m) : e;
 }
 
-/* All that is missing, in one transaction: a crash leaves the old schema or the new one. */
+/* Runs all missing migrations in one transaction: a crash leaves the old schema or the new one. */
 static enum error migrate(struct sqlite_connection *c, struct problem *problem)
 {
     enum error e = sqlite_exec(c, "BEGIN EXCLUSIVE");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The reader threads. Each has a connection of its own and runs one read job at a time in
- * a transaction. A job that reads for longer than SQLITE_READ_DEADLINE_US is interrupted.
+ * The reader threads. Each has its own connection and runs one read job at a time in a transaction.
+ * A job that reads for longer than SQLITE_READ_DEADLINE_US is interrupted.
  */
 #include "base/alloc.h"
 #include "base/clock.h"

@@ -34,7 +34,7 @@ static bool slot_is(const struct sequence_slot *slot, const struct sql_statement
     return slot->load == load && uuid_eq(slot->key, key) && uuid_eq(slot->tenant_id, tenant_id);
 }
 
-/* The slot of the counter, or the free one where it belongs. */
+/* Returns the slot of the counter, or the free slot for it. */
 static struct sequence_slot *find_slot(struct sequence_cache *cache,
     const struct sql_statement *load, struct uuid tenant_id, struct uuid key)
 {
@@ -44,7 +44,7 @@ static struct sequence_slot *find_slot(struct sequence_cache *cache,
     return &cache->slots[at];
 }
 
-/* A slot whose value is unknown: it stays in the chain, and the next use loads it again. */
+/* The value of a slot in the chain that the next use must load again. */
 static const uint64_t UNKNOWN = UINT64_MAX;
 
 void sequence_cache_job_failed(struct sequence_cache *cache)
@@ -113,7 +113,7 @@ enum error sqlite_sequence_take(
     return OK;
 }
 
-/* A value that is unknown is loaded again, also after the job that dropped it has failed. */
+/* An unknown value is loaded again, even after the job that dropped it has failed. */
 void sqlite_sequence_drop(struct tx *tx, const struct sequence *sequence)
 {
     struct sqlite_connection *c = tx->connection;

@@ -28,10 +28,12 @@ enum {
     PAGE_BYTES = 4096,
     LOOK_EVERY_US = 250 * 1000,
     LOOK_EVERY_MAX_US = 30 * 1000 * 1000,
-    SOON_US = 10 * 1000 * 1000, /* full again so soon: by something that free space does not show */
-    START_BYTES = 1024 * 1024,  /* what SQLite's own files need to be opened */
-    WAL_BYTES = RESERVE_BYTES / 4,   /* what small changes need */
-    BATCH_BYTES = RESERVE_BYTES / 2, /* what a batch of any changes may need */
+    SOON_US =
+        10 * 1000 *
+        1000, /* if the disk is full again so soon, a limit applies that free space does not show */
+    START_BYTES = 1024 * 1024,       /* needed to open SQLite's own files */
+    WAL_BYTES = RESERVE_BYTES / 4,   /* needed for small changes */
+    BATCH_BYTES = RESERVE_BYTES / 2, /* the most that a batch may need */
 };
 
 static enum space_state state_of(const struct sqlite_store *s)
@@ -145,7 +147,7 @@ static enum space_state judge(struct sqlite_store *s, enum space_state from)
         return SPACE_AMPLE;
     uint64_t inside = pragma_number(s, "PRAGMA freelist_count") * PAGE_BYTES;
     uint64_t room = inside + (s->space.is_limited ? 0 : free_bytes(s));
-    /* Of a limit that does not show, a write finds out. */
+    /* A write detects a limit that free space does not show. */
     if (from == SPACE_TIGHT)
         return s->space.is_limited || room >= RESERVE_BYTES ? SPACE_TIGHT : SPACE_NONE;
     bool is_impossible = s->space.why != 0 && s->space.why != ENOSPC;
@@ -155,8 +157,8 @@ static enum space_state judge(struct sqlite_store *s, enum space_state from)
     return fits ? SPACE_TIGHT : SPACE_NONE;
 }
 
-/* Free space that is no use, because of a limit of the file's size for example, is not tried again
- * and again. */
+/* If free space cannot be used, for example because of a limit on file size, the attempts become
+ * less frequent. */
 static void met_full(struct sqlite_store *s)
 {
     struct space *space = &s->space;

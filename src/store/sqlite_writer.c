@@ -12,7 +12,7 @@ static void fail_all(struct store_job *batch, enum error e)
             job->result = e;
 }
 
-/* Forgets what a failed job has left in memory. */
+/* Drops the state that a failed job has left in memory. */
 static void forget_job(struct sqlite_store *s, struct tx *tx, struct hub_item **published)
 {
     tx_unpublish_from(tx, published);
@@ -59,7 +59,7 @@ static enum error run_jobs(
     enum error e = sqlite_do(&s->writer, SQLITE_VERB_BEGIN_IMMEDIATE);
     for (struct store_job *job = batch; e == OK && !*out_torn && job != NULL; job = job->next) {
         e = run_job(s, job, tx, careful, out_torn);
-        /* Nothing more is written into a file that is damaged. */
+        /* A damaged file must not be written any more. */
         if (e == OK && atomic_load(&s->is_broken))
             e = ERR_UNAVAILABLE;
     }
@@ -86,7 +86,7 @@ static enum error run_all(struct sqlite_store *s, struct store_job *batch, struc
         return e;
     e = sqlite_do(&s->writer, SQLITE_VERB_ROLLBACK);
     if (e != OK || alone)
-        return e; /* what it left in memory has been forgotten */
+        return e; /* the job's state in memory has been dropped */
     undo_all(s, tx);
     s->n_careful = SQLITE_CAREFUL_BATCHES;
     for (struct store_job *job = batch; job != NULL; job = job->next)
@@ -98,8 +98,8 @@ static enum error commit(struct sqlite_store *s)
 {
     int64_t start_us = clock_steady_us();
     enum error e = sqlite_do(&s->writer, SQLITE_VERB_COMMIT);
-    /* The index of the log grows after the commit is in the log and on the disk. What we called
-     * undone then, the next start would find done. */
+    /* The index of the WAL grows after the commit is durable. If we reported a rollback, the next
+     * start would find the commit. */
     int rc = sqlite3_extended_errcode(s->writer.db);
     if (e != OK && (rc == SQLITE_IOERR_SHMSIZE || rc == SQLITE_IOERR_SHMMAP))
         return sqlite_give_up(
@@ -119,7 +119,7 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
     tx_init(&tx, &s->base, &s->writer, true);
     enum error e = atomic_load(&s->is_broken) ? ERR_UNAVAILABLE : run_all(s, batch, &tx);
     tx_drop_memo(&tx);
-    /* A job that was alone and tore the transaction has left nothing to commit. */
+    /* A single job that tore the transaction has left nothing to commit. */
     if (e == OK && !sqlite3_get_autocommit(s->writer.db))
         e = commit(s);
     /* Another connection may have found the database damaged meanwhile. */
@@ -155,9 +155,9 @@ static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-/* Moves the WAL into the database file: when idle, under load only once it has grown, and when
- * readers have kept it from starting over for long, by waiting for them. A backup reads for longer
- * than anybody can wait: until it ends the WAL grows, and is tried again only as it does. */
+/* Checkpoints the WAL: when idle, under load only after it has grown, and if readers have long
+ * prevented its restart, by waiting for them. A backup reads for too long to wait: the WAL grows
+ * until the backup ends, and the checkpoint is retried only as it grows. */
 static void checkpoint_if_due(struct sqlite_store *s)
 {
     int due =
@@ -165,7 +165,7 @@ static void checkpoint_if_due(struct sqlite_store *s)
     if (space_is_short(s))
         due = 1;
     if (s->wal_pages < s->wal_pages_tried)
-        s->wal_pages_tried = 0; /* the WAL has started over */
+        s->wal_pages_tried = 0; /* the WAL has restarted */
     if (s->wal_pages - s->wal_pages_tried < due || !space_may_checkpoint(s))
         return;
     int mode = s->wal_pages < SQLITE_CHECKPOINT_RESET_PAGES ? SQLITE_CHECKPOINT_PASSIVE
@@ -175,7 +175,7 @@ static void checkpoint_if_due(struct sqlite_store *s)
     int rc = sqlite3_wal_checkpoint_v2(s->writer.db, NULL, mode, &in_wal, &moved);
     sqlite3_busy_timeout(s->writer.db, SQLITE_BUSY_MS);
     enum error e = (rc & 0xff) == SQLITE_BUSY ? OK : sqlite_error(&s->writer, rc);
-    if (e != OK) { /* the WAL keeps everything, try again later */
+    if (e != OK) { /* the WAL keeps all commits; try again later */
         space_checkpoint_failed(s, e);
         return;
     }

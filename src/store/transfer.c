@@ -50,7 +50,7 @@ static enum error has_table(struct side *side, const char *name, bool *out_has)
     return e;
 }
 
-/* 0: none. */
+/* Returns version 0 if there is no schema. */
 static enum error read_version(struct side *side, int64_t *out_version)
 {
     bool exists;
@@ -167,8 +167,7 @@ static enum error refuse_written(struct transfer *t)
         STR_ARG(how));
 }
 
-/* The copy is that of one moment, and so is what it was compared with. Only a source that has not
- * changed since may be left. */
+/* The copy and the comparison are those of one snapshot. The source must not have changed since. */
 static enum error check_unchanged(struct transfer *t)
 {
     struct side *from = t->from;
@@ -247,7 +246,7 @@ static enum error check_empty(struct transfer *t)
     return e == OK && last_step_id != 0 ? refuse_target(t, "has contained steps") : e;
 }
 
-/* In a move the target's schema is made or brought up to date, unless it is being filled. */
+/* In a move, creates or migrates the target's schema, unless the target is being filled. */
 static enum error open_target(struct transfer *t, bool *out_exists)
 {
     bool exists = false;
@@ -349,7 +348,7 @@ enum error transfer_next_row(struct side *side, const struct transfer_table *tab
     return e;
 }
 
-/* The greatest key of the table in the target; out_found is false when it has no rows. */
+/* Reads the greatest key of the table in the target; out_found is false if there are no rows. */
 static enum error find_last_key(struct transfer *t, const struct transfer_table *table,
     struct transfer_value *out_key, bool *out_found)
 {
@@ -391,7 +390,7 @@ static size_t row_size(const struct transfer_table *table, const struct transfer
     return size;
 }
 
-/* `row` has been read; writes it and those that follow, and reads the one that comes next. */
+/* Writes `row`, which has been read, and the rows that follow, and reads the next one. */
 static enum error copy_batch(struct transfer *t, const struct transfer_table *table,
     struct transfer_value *row, uint64_t *out_count, bool *out_more)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The content of files, which no table has: moved after the rows, from and to a directory or the
- * chunks of PostgreSQL, and compared with the hashes that the rows have. What is there already with
- * its size is not moved again: the comparison at the end finds what is not whole.
+ * The content of files, which is not in a table: moved after the rows, from and to a directory or
+ * the chunks of PostgreSQL, and compared with the hashes of the rows. Existing content of the right
+ * size is not moved again: the comparison at the end finds damage.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -15,11 +15,11 @@
 
 enum { NAMES_A_PAGE = 500, PIECE_BYTES = CONTENT_CHUNK_BYTES };
 
-/* Content on its way, a piece at a time. */
+/* Content that is being moved, a piece at a time. */
 struct errand {
     struct transfer *t;
     const struct content_name *name;
-    const char *from; /* the directories; NULL: it is in the database */
+    const char *from; /* the directories; NULL: in the database */
     const char *to;
     int from_fd;
     int to_fd;
@@ -59,7 +59,7 @@ static enum error lost(struct transfer *t, const struct side *side, const struct
 
 /* --- Names ---------------------------------------------------------------------------------- */
 
-/* The next names of the source, in the order of their ids. */
+/* Reads the next names of the source, in the order of their ids. */
 static enum error read_names(struct transfer *t, struct content_name *names, size_t *n)
 {
     static const uint32_t TYPES[] = {PG_UUID, PG_UUID};
@@ -169,7 +169,7 @@ static enum error read_file(struct errand *r, int fd, uint64_t n, size_t size)
     return OK;
 }
 
-/* Piece n of a side into r->piece. */
+/* Reads piece n of a side into r->piece. */
 static enum error read_piece(struct errand *r, struct side *side, int fd, uint64_t n)
 {
     size_t size = piece_size(r->name, n);
@@ -300,7 +300,7 @@ static enum error move_content(struct transfer *t, const struct content_name *na
     return e;
 }
 
-/* Whether the target's is what the row says. */
+/* Compares the target's content with its row. */
 static enum error verify_content(struct transfer *t, const struct content_name *name)
 {
     CLEANUP(close_errand)

@@ -21,7 +21,7 @@ enum error transfer_check_sqlite(sqlite3 *db, struct problem *problem)
     return is_marked ? refuse_marked(problem) : OK;
 }
 
-/* Of the second key the table of locks has the bits, as a number without a sign. */
+/* pg_locks shows the bits of the second key as an unsigned number. */
 static const char SQL_STATE[] =
     "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables"
     "  WHERE schemaname = $1 AND tablename = 'cairn_transfer')::int,"

@@ -28,20 +28,20 @@ static const struct {
     {"schema_versions", "each database records its own migrations"},
 };
 
-/* Keys that are not the primary key of both sides. */
+/* Tables whose order is not that of the primary key on both sides. */
 static const struct {
     const char *table;
     const char *columns[2];
 } KEYS[] = {
-    /* By its id SQLite stores an event; PostgreSQL does so by thread and seq. Both have an index of
-     * this, in whose order the events happened. */
+    /* SQLite stores events by id, PostgreSQL by thread and seq. Both have an index by id, which is
+     * the order of commits. */
     {"events", {"tenant_id", "id"}},
     {"messages", {"tenant_id", "id"}},
     {"steps", {"tenant_id", "log_id"}},
     {"store_items", {"tenant_id", "number"}},
 };
 
-/* Values that one engine keeps elsewhere. In the target they are right for both. */
+/* Values that one engine stores elsewhere. The target gets values that are right for both. */
 static const struct {
     const char *table;
     const char *column;
@@ -52,10 +52,10 @@ static const struct {
         {"max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e"
          " WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))",
             NULL}},
-    /* The server makes the index of words from the messages: see NOT_MOVED. */
+    /* The server builds the index of words: see NOT_MOVED. */
     {"messages", "is_searchable", {"0", "false"}},
     {"store_items", "is_searchable", {"0", "false"}},
-    /* On PostgreSQL it is that of threads that are gone; see event_bounds_tenant. */
+    /* On PostgreSQL the column covers only deleted threads; see event_bounds_tenant. */
     {"tenants", "pruned_event_id",
         {NULL, "greatest(t.pruned_event_id, (SELECT max(p.pruned_event_id) FROM threads AS p"
                " WHERE p.tenant_id = t.id AND p.pruned_event_id > 0))"}},
@@ -77,7 +77,7 @@ static enum error too_many(struct side *side, const char *what)
         "the %s has more %s than cairn migrate supports", side->name, what);
 }
 
-/* The table of this name, which is the last one or a new one: the rows come by name. */
+/* Returns the table of this name, which is the last one or a new one: rows are sorted by name. */
 static struct catalogue_table *table_for(struct side *side, struct catalogue *c, struct str name)
 {
     struct catalogue_table *last = c->n_tables > 0 ? &c->tables[c->n_tables - 1] : NULL;
@@ -203,7 +203,8 @@ static void add_key_column(struct transfer_table *out, const char *name)
             out->key[out->n_key++] = i;
 }
 
-/* The columns of the primary key have the same places on both sides, unless KEYS has the table. */
+/* The columns of the primary key have the same positions on both sides, unless KEYS has the
+ * table. */
 static enum error add_key(struct transfer_table *out, const struct catalogue_table *from,
     const struct catalogue_table *to, struct problem *problem)
 {
@@ -259,7 +260,7 @@ static bool is_planned(const struct transfer_plan *plan, const char *table)
     return false;
 }
 
-/* Everything that the table refers to comes before it. */
+/* Returns true if all tables that this one refers to are already in the plan. */
 static bool is_next(const struct catalogue *c, const struct transfer_plan *plan, const char *table)
 {
     if (plan_why_not_moved(table) != NULL || is_planned(plan, table))
@@ -327,7 +328,7 @@ static void write_column(struct buf *sql, const struct side *side,
     buf_printf(sql, "t.\"%s\"", column);
 }
 
-/* The columns of the key, as their order is judged. */
+/* Writes the columns of the key with the collation that defines their order. */
 static void write_key(struct buf *sql, const struct side *side, const struct transfer_table *table,
     const char *direction)
 {

@@ -12,7 +12,7 @@ enum { PATIENCE_US = 5 * 1000 * 1000 };
 
 struct postgres_side {
     struct side base;
-    struct pg_store store; /* what a connection wants to know; nothing of it runs */
+    struct pg_store store; /* the data that a connection needs; no thread runs */
     struct pg_target target;
     struct pg_connection connection;
     PGresult *row;
@@ -24,7 +24,7 @@ static struct postgres_side *of(struct side *side)
     return CONTAINER_OF(side, struct postgres_side, base);
 }
 
-/* libpq's words may have several lines; those of the database's own errors are one. */
+/* libpq's messages may have several lines; the database's own have one. */
 static enum error refuse(struct postgres_side *s, const char *doing, const PGresult *result)
 {
     struct side *side = &s->base;
@@ -54,7 +54,7 @@ static enum error postgres_side_exec(struct side *side, const char *sql)
     return e;
 }
 
-/* Parameters as libpq wants them. */
+/* Parameters in libpq's format. */
 struct parameters {
     const char *values[TRANSFER_MAX_COLUMNS];
     int lengths[TRANSFER_MAX_COLUMNS];
@@ -71,7 +71,7 @@ static void write_number(struct parameters *p, size_t i, int64_t number, bool is
     p->lengths[i] = len;
 }
 
-/* False when the column's type cannot hold the value. */
+/* Returns false if the column's type cannot store the value. */
 static bool write_parameter(
     struct parameters *p, size_t i, const struct transfer_value *value, uint32_t type)
 {
@@ -144,7 +144,7 @@ static struct transfer_value column_value(const PGresult *row, int at)
     }
 }
 
-/* The last result has no row and says how it ended. */
+/* Reads the last result, which has no row and contains the status. */
 static enum error finish_asking(struct postgres_side *s)
 {
     ExecStatusType status = PQresultStatus(s->row);
@@ -174,7 +174,7 @@ static enum error postgres_side_next(
 
 /* --- Rows in -------------------------------------------------------------------------------- */
 
-/* Row-level security forbids COPY into a table; a pipeline of INSERTs is as good. */
+/* Row-level security forbids COPY into a table; a pipeline of INSERTs is as fast. */
 static enum error postgres_side_insert_begin(struct side *side, const struct transfer_table *table)
 {
     struct postgres_side *s = of(side);
@@ -328,8 +328,8 @@ static enum error lock_schema(struct side *side)
 }
 _Static_assert(TRANSFER_LOCK == 1667328367, "lock_schema and refuse_locked say the same");
 
-/* The settings of a server's connection, and maybe of the role, are for short transactions. Not
- * every version knows each of these. */
+/* Disables the timeouts of a server's connection, and possibly of the role, which are for short
+ * transactions. Not every version has all of these settings. */
 static const char SETTINGS[] =
     "SET application_name = 'cairn migrate'; SET lock_timeout = '10s'; SET cairn.tenant = '*';"
     "SELECT set_config(name, '0', false) FROM pg_catalog.pg_settings WHERE name IN"
@@ -410,7 +410,7 @@ const struct side_ops postgres_side_ops = {.open = postgres_side_open,
                    " WHERE k.contype = 'f' AND n.nspname = current_schema() ORDER BY 1, 2",
         .has_table = "SELECT EXISTS (SELECT 1 FROM pg_catalog.pg_tables"
                      " WHERE schemaname = current_schema() AND tablename = $1)",
-        /* A transaction that writes comes after all that have written. */
+        /* A new writing transaction has a greater xid than all before. */
         .origin = "coalesce(sum(t.xmin::text::bigint) % 9223372036854775807, 0)",
         .writes = NULL,
         .last_id =

@@ -56,8 +56,8 @@ static void sqlite_side_close(struct side *side)
     mem_free(of(side));
 }
 
-/* This is the only connection, so that SQLite may checkpoint by itself; see store/sqlite.h. A
- * source is left as it is, with its log. */
+/* This is the only connection, so SQLite may checkpoint by itself; see store/sqlite.h. A source
+ * stays unchanged, with its log. */
 static enum error configure(struct sqlite_side *s)
 {
     sqlite3_extended_result_codes(s->db, 1);
@@ -90,12 +90,12 @@ static enum error sqlite_side_open(struct side *side)
     return e;
 }
 
-/* store_open fails then, and says why. */
+/* store_open fails and reports the reason. */
 static void ignore_fatal(const char *what)
 {
 }
 
-/* The store itself makes the directory and the schema, and sees to it that they last. */
+/* The store itself creates the directory and the schema, durably. */
 static enum error sqlite_side_make(struct side *side)
 {
     const struct store_config config = {.engine = ENGINE_SQLITE,
@@ -162,11 +162,11 @@ static struct transfer_value column_value(sqlite3_stmt *stmt, int at)
     default:
         break;
     }
-    bool is_text = sqlite3_column_type(stmt, at) != SQLITE_BLOB; /* a float becomes one too */
+    bool is_text = sqlite3_column_type(stmt, at) != SQLITE_BLOB; /* including a float */
     const void *bytes =
         is_text ? (const void *)sqlite3_column_text(stmt, at) : sqlite3_column_blob(stmt, at);
     size_t len = (size_t)sqlite3_column_bytes(stmt, at);
-    /* SQLite has no address for a blob without bytes. */
+    /* SQLite returns NULL for an empty blob. */
     return (struct transfer_value){
         is_text ? VALUE_TEXT : VALUE_BYTES, 0, {bytes != NULL ? bytes : "", len}};
 }

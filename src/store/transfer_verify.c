@@ -74,7 +74,7 @@ static bool rows_eq(const struct transfer_table *table, const struct transfer_va
     return true;
 }
 
-/* A value of a key, for people. */
+/* Formats a value of a key for people. */
 static struct str show(struct arena *arena, const struct transfer_value *value)
 {
     struct uuid id;
@@ -107,7 +107,7 @@ static void add_fault(struct transfer *t, const char *what, struct str where)
         t->arena, "%.*s%s%s (%.*s)", STR_ARG(t->faults), first ? "" : ", ", what, STR_ARG(where));
 }
 
-/* Reads a row of a side that has one more. */
+/* Reads a row of a side that has another one. */
 static enum error advance(struct side *side, const struct transfer_table *table,
     struct sha256_state *hash, struct transfer_value *row, bool *more)
 {
@@ -119,7 +119,7 @@ static enum error advance(struct side *side, const struct transfer_table *table,
     return e;
 }
 
-/* Both sides in step, so that the first row that differs can be named. */
+/* Reads both sides in step, to name the first row that differs. */
 static enum error compare_rows(struct transfer *t, const struct transfer_table *table,
     struct sha256_state *hashes[2], struct str *out_where)
 {
