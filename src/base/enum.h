@@ -24,17 +24,17 @@
 
 /* Declares `enum tag`, the array `words`, tag_word (value 0 gives STR_NONE) and tag_parse (an
  * unknown text gives 0). */
-#define ENUM_DECLARE(tag, none, words, list)            \
-    enum tag { none, list(ENUM_VALUE) };                \
-    extern const char *const words[];                   \
-    static inline struct str tag##_word(enum tag value) \
-    {                                                   \
-        return enum_word(words, value);                 \
-    }                                                   \
-    static inline enum tag tag##_parse(struct str text) \
-    {                                                   \
-        return (enum tag)enum_parse(words, text);       \
-    }                                                   \
+#define ENUM_DECLARE(tag, none, words, list)                                    \
+    enum tag { none, list(ENUM_VALUE) };                                        \
+    extern const char *const words[];                                           \
+    __attribute__((unused)) static inline struct str tag##_word(enum tag value) \
+    {                                                                           \
+        return enum_word(words, value);                                         \
+    }                                                                           \
+    __attribute__((unused)) static inline enum tag tag##_parse(struct str text) \
+    {                                                                           \
+        return (enum tag)enum_parse(words, text);                               \
+    }                                                                           \
     _Static_assert(sizeof(enum tag) == sizeof(unsigned), #tag)
 #define ENUM_DEFINE(words, list) const char *const words[] = {list(ENUM_WORD) NULL}
 

@@ -68,18 +68,20 @@ enum command_flags {
     COMMAND_SERVER = 1 << 4,   /* has the server's settings: takes --config, --print-config */
 };
 
+enum cli_column_kind {
+    COLUMN_TEXT,
+    COLUMN_TIME,
+    COLUMN_NUMBER,
+    COLUMN_JSON,
+    COLUMN_BYTES,
+    COLUMN_ID,     /* text that is cut only after all other text */
+    COLUMN_STATUS, /* text that has a colour */
+};
+
 struct cli_column {
     const char *title;   /* "STATUS" */
     const char *pointer; /* "/status" */
-    enum {
-        COLUMN_TEXT,
-        COLUMN_TIME,
-        COLUMN_NUMBER,
-        COLUMN_JSON,
-        COLUMN_BYTES,
-        COLUMN_ID,     /* text that is cut only after all other text */
-        COLUMN_STATUS, /* text that has a colour */
-    } kind;
+    enum cli_column_kind kind;
 };
 
 struct command {

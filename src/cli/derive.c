@@ -459,7 +459,7 @@ static const char *title_of(struct arena *arena, struct str path)
     return spelled(arena, name, '_', ' ', true);
 }
 
-static int column_kind(const struct field *f)
+static enum cli_column_kind column_kind(const struct field *f)
 {
     static const char *const coloured[] = {"status", "kind", "type", "outcome", "to"};
     struct str name = str_of(f->name);
