@@ -47,7 +47,10 @@ void call_answer_list(struct call *call, const struct schema *schema, const void
 void call_answer_page(struct call *call, const struct schema *schema, const void *items,
     const struct page *page, const struct cursor_key *key)
 {
-    const void *last = (const char *)items + (page->count - 1) * schema->struct_bytes;
-    struct str next = page->more ? cursor_after(call->arena, key, last) : STR_NONE;
+    struct str next = STR_NONE;
+    if (page->more) {
+        const void *last = (const char *)items + (page->count - 1) * schema->struct_bytes;
+        next = cursor_after(call->arena, key, last);
+    }
     call_answer_list(call, schema, items, page, next);
 }
