@@ -20,7 +20,7 @@ static struct presence decode_object(
 
 const struct field *schema_next(const struct schema *schema, const struct field *previous)
 {
-    if (schema == NULL)
+    if (schema == NULL || schema->n_fields == 0)
         return NULL;
     const struct field *end = schema->fields + schema->n_fields;
     for (const struct field *f = previous == NULL ? schema->fields : previous + 1; f < end; f++)
