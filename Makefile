@@ -47,6 +47,7 @@ verify:
 
 one:
 	@[ -n "$(T)" ] || { echo "make one T=events: which test?" >&2; exit 2; }
+	@tools/deps build test
 	@tools/run_tests.py one $(T) $(ENGINE)
 
 clients:
