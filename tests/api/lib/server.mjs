@@ -126,11 +126,11 @@ process.on('exit', () => {
       `SET client_min_messages = error; DROP SCHEMA ${emptied.join(', ')} CASCADE`, {});
 });
 
-// One session for all of them: a new one would have to read the catalogue each time.
+// One session empties all of them, one after the other: a new one would read the catalogue again.
 let sweeper = null;
+let swept = Promise.resolve();
 
-/** Whether it could be emptied. */
-async function empty(schema) {
+async function tryToEmpty(schema) {
   sweeper ??= openSession(null, process.env.CAIRN_TEST_POSTGRES);
   try {
     await sweeper.sql(`SET search_path = ${schema}; SET cairn.tenant = '*'; ${EMPTY}`);
@@ -139,6 +139,12 @@ async function empty(schema) {
     sweeper = null;
     return false;
   }
+}
+
+/** Resolves with true if the schema could be emptied. */
+function empty(schema) {
+  swept = swept.then(() => tryToEmpty(schema));
+  return swept;
 }
 
 export async function startServer(
