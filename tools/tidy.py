@@ -64,6 +64,17 @@ def check_functions(path, lines):
             start = None
 
 
+# An error is passed to the caller by TRY, which base/error.h declares.
+PASSED_ON = re.compile(r"enum error e =\s[^;]*;\n\s*if \(e != OK\)\n\s*return e;")
+
+
+def check_errors(path, text):
+    for found in PASSED_ON.finditer(text):
+        rest = text[found.end():].split("\n}\n", 1)[0]
+        if not re.search(r"\be\b", rest):
+            fault(path, text.count("\n", 0, found.start()) + 1, "use TRY to return the error")
+
+
 # Comments name their subject and use the usual verbs; see CONTRIBUTING.md.
 VAGUE_START = re.compile(r"[\s*-]*(What|Who|Whoever|Whatever|Somebody|Nobody)\b")
 VAGUE_WORDS = re.compile(
@@ -112,6 +123,7 @@ for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c
     text = source.read_text().splitlines()
     check_lines(source, text)
     check_functions(source, text)
+    check_errors(source, source.read_text())
     check_comments(source, source.read_text())
     if source.suffix == ".h":
         check_header(source, text)

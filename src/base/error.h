@@ -59,6 +59,14 @@ enum error {
 };
 /* clang-format on */
 
+/* Returns the error of a call to the caller of this function; continues if the call succeeded. */
+#define TRY(call)                            \
+    do {                                     \
+        const enum error try_error = (call); \
+        if (try_error != OK)                 \
+            return try_error;                \
+    } while (0)
+
 struct error_info {
     struct str code;
     int status;

@@ -122,9 +122,7 @@ static enum error read_options(
     const struct cairn_options *given, struct instance_config *config, struct problem *problem)
 {
     struct cairn_options o = {0};
-    enum error e = whole_options(given, problem, &o);
-    if (e != OK)
-        return e;
+    TRY(whole_options(given, problem, &o));
     if (o.readers > 64 || o.writers > 64)
         return problem_set(
             problem, ERR_BAD_REQUEST, "readers and writers must be 1 to 64, or 0 for the default");

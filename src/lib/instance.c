@@ -95,10 +95,8 @@ static enum error open_store(
     if (config.engine == ENGINE_POSTGRES && !store_is_schema_name(c->db_schema))
         return problem_set(problem, ERR_BAD_REQUEST,
             "the schema must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _");
-    enum error e = store_open(&config, problem, &i->store);
-    if (e != OK)
-        return e;
-    e = errand_prepare(i->store);
+    TRY(store_open(&config, problem, &i->store));
+    enum error e = errand_prepare(i->store);
     i->is_unprepared = e == ERR_STORAGE_FULL; /* reads can be served; the sweeper tries again */
     if (e != OK && !i->is_unprepared)
         return problem_set(problem, e, "the database could not be prepared");
@@ -120,10 +118,9 @@ static void open_api(struct instance *i, const struct instance_config *config)
 
 static enum error start_threads(struct instance *i, struct problem *problem)
 {
-    enum error e = OK;
     if (store_is_shared(i->store))
-        e = tail_thread_start(i->store, problem, &i->tail);
-    return e == OK ? sweeper_start(i->store, i->is_unprepared, problem, &i->sweeper) : e;
+        TRY(tail_thread_start(i->store, problem, &i->tail));
+    return sweeper_start(i->store, i->is_unprepared, problem, &i->sweeper);
 }
 
 enum error instance_open(

@@ -26,9 +26,9 @@ static enum error ask(struct context *c, void *data)
 static enum error is_known(void *data, struct uuid tenant_id, struct uuid id, bool *out_known)
 {
     struct question q = {.tenant_id = tenant_id, .id = id};
-    enum error e = errand_run(data, STORE_READ, ask, &q);
+    TRY(errand_run(data, STORE_READ, ask, &q));
     *out_known = q.known;
-    return e;
+    return OK;
 }
 
 static void run(struct content_task *task)

@@ -122,17 +122,13 @@ static enum error write_content(
     struct local_call *lc, struct str body, struct content_writer **out_writer)
 {
     struct content_info info;
-    enum error e = OK;
     if (body.len > intake_limit(&lc->call))
         return intake_refuse_large(&lc->call);
-    e = intake_open(&lc->call, out_writer);
-    if (e == OK)
-        e = intake_write(&lc->call, *out_writer, body);
-    if (e == OK)
-        e = intake_sync(&lc->call, *out_writer, &info);
-    if (e == OK)
-        e = intake_prepare(&lc->call, &info);
-    return e == OK ? intake_complete(&lc->call, &info, false) : e;
+    TRY(intake_open(&lc->call, out_writer));
+    TRY(intake_write(&lc->call, *out_writer, body));
+    TRY(intake_sync(&lc->call, *out_writer, &info));
+    TRY(intake_prepare(&lc->call, &info));
+    return intake_complete(&lc->call, &info, false);
 }
 
 /* In the order of a request over a socket: authorize, receive the bytes, run the call. */

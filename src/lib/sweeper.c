@@ -55,9 +55,7 @@ static enum error run_pass(struct context *c, void *data)
 enum error sweep_at_once(struct store *store, struct sweep_position *position, bool *out_more)
 {
     struct pass pass = {.from = position};
-    enum error e = errand_run(store, STORE_WRITE, run_pass, &pass);
-    if (e != OK)
-        return e;
+    TRY(errand_run(store, STORE_WRITE, run_pass, &pass));
     *position = pass.next;
     *out_more = pass.report.more;
     remove_unused(store, &pass.report);
@@ -68,9 +66,7 @@ static enum error list(struct context *c, void *data)
 {
     struct sweeper *s = data;
     struct sweep_list *l = &s->list;
-    enum error e = sweep_list(c, &s->position, l);
-    if (e != OK)
-        return e;
+    TRY(sweep_list(c, &s->position, l));
     arena_clear(&s->arena);
     struct sweep_item *items = ARENA_ARRAY(&s->arena, struct sweep_item, l->count);
     if (l->count > 0)

@@ -37,9 +37,7 @@ static enum error read_on(struct context *c, void *data)
 static enum error pass(struct tail_thread *t, bool *out_more)
 {
     *out_more = false;
-    enum error e = errand_run(t->store, STORE_READ_AHEAD, read_on, t);
-    if (e != OK)
-        return e;
+    TRY(errand_run(t->store, STORE_READ_AHEAD, read_on, t));
     *out_more = t->page.more;
     tail_publish(&t->tail, &t->page, store_hub(t->store));
     return OK;

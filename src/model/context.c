@@ -78,8 +78,8 @@ enum error context_lock_thread(struct context *c, struct uuid thread_id)
 enum error context_lock_threads(struct context *c, struct uuid a, struct uuid b)
 {
     bool in_order = uuid_cmp(a, b) <= 0;
-    enum error e = context_lock_thread(c, in_order ? a : b);
-    return e == OK ? context_lock_thread(c, in_order ? b : a) : e;
+    TRY(context_lock_thread(c, in_order ? a : b));
+    return context_lock_thread(c, in_order ? b : a);
 }
 
 enum error context_lock_run(struct context *c, struct uuid run_id)

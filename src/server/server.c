@@ -124,9 +124,7 @@ static enum error open_instance(struct server *s, struct problem *problem)
         .may_be_open = s->loopback,
         .on_fatal = on_fatal};
     store_own_process();
-    enum error e = instance_open(&s->instance, &config, problem);
-    if (e != OK)
-        return e;
+    TRY(instance_open(&s->instance, &config, problem));
     s->is_open = true;
     if (s->instance.has_key)
         return OK;

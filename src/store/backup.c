@@ -171,9 +171,7 @@ static enum error forget_uploads(struct backup *b)
 {
     static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
-    enum error e = sqlite_file_open_unlocked(b->partial, b->problem, &db);
-    if (e != OK)
-        return e;
+    TRY(sqlite_file_open_unlocked(b->partial, b->problem, &db));
     int rc = sqlite3_table_column_metadata(db, NULL, "uploads", NULL, NULL, NULL, NULL, NULL, NULL);
     if (rc != SQLITE_OK) /* an older database without the table */
         return OK;
@@ -188,18 +186,14 @@ static enum error copy(struct backup *b)
 {
     sqlite3 *from CLEANUP(sqlite_file_close) = NULL;
     sqlite3 *to = NULL;
-    enum error e = sqlite_file_open_live(b->source, b->problem, &from);
-    if (e != OK)
-        return e;
+    TRY(sqlite_file_open_live(b->source, b->problem, &from));
     int64_t version;
-    e = sqlite_file_schema_version(from, b->source, b->problem, &version);
+    enum error e = sqlite_file_schema_version(from, b->source, b->problem, &version);
     if (e == OK && version == 0)
         e = problem_set(b->problem, ERR_INVALID, "%s is not a Cairn database", b->source);
     if (e != OK)
         return e;
-    e = sqlite_file_open_unlocked(b->partial, b->problem, &to);
-    if (e != OK)
-        return e;
+    TRY(sqlite_file_open_unlocked(b->partial, b->problem, &to));
     e = copy_between(b, from, to);
     int rc = sqlite3_close(to);
     if (e == OK && rc != SQLITE_OK)
@@ -215,17 +209,12 @@ static enum error copy(struct backup *b)
 static enum error inspect(struct backup *b, struct contents *out_contents)
 {
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
-    enum error e = sqlite_file_open_still(b->partial, b->problem, &db);
-    if (e != OK)
-        return e;
+    TRY(sqlite_file_open_still(b->partial, b->problem, &db));
     sqlite_file_watch(db, b->progress);
     progress_report(b->progress, "checking", 0, 0);
-    e = sqlite_file_expect_whole(db, b->source, b->problem);
-    if (e == OK)
-        e = sqlite_file_contents(db, b->source, false, b->progress, b->problem, out_contents);
-    if (e == OK)
-        e = content_copy_all(&b->copier, db, b->partial);
-    return e;
+    TRY(sqlite_file_expect_whole(db, b->source, b->problem));
+    TRY(sqlite_file_contents(db, b->source, false, b->progress, b->problem, out_contents));
+    return content_copy_all(&b->copier, db, b->partial);
 }
 
 /* Deletes content of the previous backup that this one does not contain. */

@@ -102,9 +102,7 @@ enum error content_append(struct content_writer *w, struct str bytes)
 {
     if (bytes.len == 0)
         return OK;
-    enum error e = w->content->kind->append(w, bytes);
-    if (e != OK)
-        return e;
+    TRY(w->content->kind->append(w, bytes));
     sha256_add(w->hash, bytes);
     w->size_bytes += bytes.len;
     return OK;
@@ -112,10 +110,9 @@ enum error content_append(struct content_writer *w, struct str bytes)
 
 enum error content_sync(struct content_writer *w, struct content_info *out_info)
 {
-    enum error e = w->content->kind->sync(w);
-    if (e == OK)
-        *out_info = (struct content_info){w->size_bytes, sha256_so_far(w->hash)};
-    return e;
+    TRY(w->content->kind->sync(w));
+    *out_info = (struct content_info){w->size_bytes, sha256_so_far(w->hash)};
+    return OK;
 }
 
 enum error content_seal(struct content_writer *w, struct uuid id)
@@ -202,11 +199,9 @@ enum error content_read(
         room = (size_t)(r->size_bytes - offset);
     while (done < room) {
         size_t size = 0;
-        enum error e = r->kind->read(r, offset + done, place + done, room - done, &size);
-        if (e == OK && size == 0)
-            e = ERR_DAMAGED;
-        if (e != OK)
-            return e;
+        TRY(r->kind->read(r, offset + done, place + done, room - done, &size));
+        if (size == 0)
+            TRY(ERR_DAMAGED);
         done += size;
     }
     *out_size = done;

@@ -144,13 +144,9 @@ static enum error make_file(
     struct content_copier *c, const struct content_place *place, const char **out_path, int *out_fd)
 {
     const char *path = path_in(c->paths, c->to, place->file);
-    enum error e = make_directory(c, c->to, &c->made_to);
-    if (e == OK)
-        e = make_directory(c, path_in(c->paths, c->to, place->tenant), NULL);
-    if (e == OK)
-        e = make_directory(c, path_in(c->paths, c->to, place->fan), NULL);
-    if (e != OK)
-        return e;
+    TRY(make_directory(c, c->to, &c->made_to));
+    TRY(make_directory(c, path_in(c->paths, c->to, place->tenant), NULL));
+    TRY(make_directory(c, path_in(c->paths, c->to, place->fan), NULL));
     int fd = file_create(path);
     if (fd < 0)
         return file_problem("cannot write", path, c->problem);
@@ -239,8 +235,8 @@ enum error content_make_last(const char *directory, struct problem *problem)
 
 enum error content_copy_all(struct content_copier *c, sqlite3 *db, const char *path)
 {
-    enum error e = content_each(db, path, c->problem, copy_visited, c);
-    return e == OK && c->added != NULL ? content_make_last(c->to, c->problem) : e;
+    TRY(content_each(db, path, c->problem, copy_visited, c));
+    return c->added != NULL ? content_make_last(c->to, c->problem) : OK;
 }
 
 void content_copy_undo(struct content_copier *c)
@@ -321,14 +317,12 @@ static enum error link_one(void *data, struct uuid tenant_id, struct uuid id)
     arena_init(&paths, SIZE_MAX);
     c->paths = &paths;
     const char *to = path_in(c->paths, c->to, place.file);
-    enum error e = make_directory(c, c->to, &c->made_to);
-    if (e == OK)
-        e = make_directory(c, path_in(c->paths, c->to, place.tenant), NULL);
-    if (e == OK)
-        e = make_directory(c, path_in(c->paths, c->to, place.fan), NULL);
-    if (e == OK && link(path_in(c->paths, c->from, place.file), to) != 0)
-        e = file_problem("cannot keep a file as", to, c->problem);
-    return e;
+    TRY(make_directory(c, c->to, &c->made_to));
+    TRY(make_directory(c, path_in(c->paths, c->to, place.tenant), NULL));
+    TRY(make_directory(c, path_in(c->paths, c->to, place.fan), NULL));
+    if (link(path_in(c->paths, c->from, place.file), to) != 0)
+        TRY(file_problem("cannot keep a file as", to, c->problem));
+    return OK;
 }
 
 enum error content_link_all(

@@ -98,11 +98,9 @@ static enum error create(struct content_writer *w)
 {
     struct content *c = w->content;
     const struct content_place p = content_place_of(w->tenant_id, w->id);
-    enum error e = need_root(c);
-    if (e == OK && is_tight(c))
-        e = ERR_STORAGE_FULL;
-    if (e != OK)
-        return e;
+    TRY(need_root(c));
+    if (is_tight(c))
+        TRY(ERR_STORAGE_FULL);
     if (!make_directory(c->root_fd, p.tenant) || !make_directory(c->root_fd, p.fan))
         return error_of(errno);
     w->fd = openat(c->root_fd, p.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -160,11 +158,8 @@ static enum error reopen(struct content_writer *w)
         return error_of(errno);
     if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size < w->size_bytes)
         return ERR_DAMAGED;
-    if (st.st_nlink > 1) {
-        enum error e = part(w, p.file);
-        if (e != OK)
-            return e;
-    }
+    if (st.st_nlink > 1)
+        TRY(part(w, p.file));
     w->flushed_bytes = w->size_bytes;
     return ftruncate(w->fd, (off_t)w->size_bytes) == 0 ? OK : error_of(errno);
 }
@@ -211,17 +206,16 @@ static enum error sync_directory(struct content *c, const char *name)
 /* Syncs all parents each time: the process that created one may have died before it synced. */
 static enum error sync_name(struct content *c, const struct content_place *p)
 {
-    enum error e = sync_directory(c, p->fan);
-    if (e == OK)
-        e = sync_directory(c, p->tenant);
-    return e == OK ? sync_fd(c, c->root_fd) : e;
+    TRY(sync_directory(c, p->fan));
+    TRY(sync_directory(c, p->tenant));
+    return sync_fd(c, c->root_fd);
 }
 
 static enum error sync_writer(struct content_writer *w)
 {
     const struct content_place p = content_place_of(w->tenant_id, w->id);
-    enum error e = sync_fd(w->content, w->fd);
-    return e == OK ? sync_name(w->content, &p) : e;
+    TRY(sync_fd(w->content, w->fd));
+    return sync_name(w->content, &p);
 }
 
 static enum error seal(struct content_writer *w)

@@ -155,9 +155,7 @@ static enum error reopen(struct content_writer *w)
 {
     struct work work = work_of(w);
     buf_init(&w->partial, CHUNK_BYTES);
-    enum error e = work_on(&work, STORE_READ, read_size, statements(w->content)->size);
-    if (e != OK)
-        return e;
+    TRY(work_on(&work, STORE_READ, read_size, statements(w->content)->size));
     if ((uint64_t)work.numbers[1] < w->size_bytes)
         return ERR_DAMAGED;
     w->n_chunks = (int64_t)(w->size_bytes / CHUNK_BYTES);
@@ -165,11 +163,9 @@ static enum error reopen(struct content_writer *w)
     work.room = w->size_bytes % CHUNK_BYTES;
     if (work.room > 0) {
         work.place = buf_reserve(&w->partial, work.room);
-        e = work_on(&work, STORE_READ, read_chunk, statements(w->content)->read);
-        if (e == OK && work.got != work.room)
-            e = ERR_DAMAGED;
-        if (e != OK)
-            return e;
+        TRY(work_on(&work, STORE_READ, read_chunk, statements(w->content)->read));
+        if (work.got != work.room)
+            TRY(ERR_DAMAGED);
         buf_advance(&w->partial, work.room);
     }
     return cut(w->content, w->tenant_id, w->id, w->n_chunks + (work.room > 0));
@@ -233,8 +229,8 @@ static enum error remove_later(struct content *c, struct uuid tenant_id, struct 
 static enum error open_reader(struct content_reader *r)
 {
     struct work work = {.content = r->content, .tenant_id = r->tenant_id, .blob_id = r->id};
-    enum error e = work_on(&work, STORE_READ, read_size, statements(r->content)->size);
-    return e == OK && (uint64_t)work.numbers[1] != r->size_bytes ? ERR_DAMAGED : e;
+    TRY(work_on(&work, STORE_READ, read_size, statements(r->content)->size));
+    return (uint64_t)work.numbers[1] != r->size_bytes ? ERR_DAMAGED : OK;
 }
 
 static enum error read_some(
@@ -247,10 +243,9 @@ static enum error read_some(
         .from = (int64_t)(offset % CHUNK_BYTES),
         .place = place,
         .room = room};
-    enum error e = work_on(&work, STORE_READ, read_chunk, statements(r->content)->read);
-    if (e == OK)
-        *out_size = work.got;
-    return e;
+    TRY(work_on(&work, STORE_READ, read_chunk, statements(r->content)->read));
+    *out_size = work.got;
+    return OK;
 }
 
 static void close_reader(struct content_reader *r)
@@ -298,8 +293,8 @@ static enum error read_list(void *data, struct tx *tx)
 static enum error erase_discarded(struct content *c, const struct found *item)
 {
     struct work work = {.content = c, .tenant_id = item->tenant_id, .blob_id = item->id};
-    enum error e = erase(c, item->tenant_id, item->id);
-    return e == OK ? work_on(&work, STORE_WRITE, forget, statements(c)->forget) : e;
+    TRY(erase(c, item->tenant_id, item->id));
+    return work_on(&work, STORE_WRITE, forget, statements(c)->forget);
 }
 
 static enum error sweep_list(struct content *c, struct content_broom *broom, bool discarded)
@@ -317,8 +312,8 @@ static enum error sweep_list(struct content *c, struct content_broom *broom, boo
 
 static enum error sweep(struct content *c, struct content_broom *broom)
 {
-    enum error e = sweep_list(c, broom, false);
-    return e == OK ? sweep_list(c, broom, true) : e;
+    TRY(sweep_list(c, broom, false));
+    return sweep_list(c, broom, true);
 }
 
 const struct content_kind content_postgres = {

@@ -126,23 +126,21 @@ static enum error fsck_in_database(struct fsck *fsck, struct tx *tx,
     const struct content_name *name, struct problem *problem, const char **out_wrong)
 {
     int64_t numbers[2] = {0, 0};
-    enum error e = measure_chunks(tx, name, numbers);
-    if (e != OK)
-        return e;
+    TRY(measure_chunks(tx, name, numbers));
     if ((uint64_t)numbers[1] != name->size_bytes)
         *out_wrong = numbers[0] == 0 ? IS_MISSING : IS_SHORT;
     if (!fsck->deep || *out_wrong != NULL)
         return OK;
     struct sha256_state *state = sha256_create();
-    for (int64_t n = 0; e == OK && n < numbers[0]; n++) {
-        e = hash_chunk(tx, name, n, state);
-        if (e == OK && progress_is_cancelled(fsck->progress))
-            e = problem_set(problem, ERR_CANCELLED, "called off");
+    for (int64_t n = 0; n < numbers[0]; n++) {
+        TRY(hash_chunk(tx, name, n, state));
+        if (progress_is_cancelled(fsck->progress))
+            return problem_set(problem, ERR_CANCELLED, "called off");
     }
     struct sha256 hash = sha256_finish(state);
-    if (e == OK && memcmp(&hash, &name->sha256, sizeof hash) != 0)
+    if (memcmp(&hash, &name->sha256, sizeof hash) != 0)
         *out_wrong = IS_CHANGED;
-    return e;
+    return OK;
 }
 
 enum error fsck_content(struct fsck *fsck, struct tx *tx, const struct content_name *name,

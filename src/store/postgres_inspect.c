@@ -28,15 +28,13 @@ static enum error read_settings(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
     PGresult *r = NULL;
-    enum error e = ask(c,
+    TRY(ask(c,
         "SELECT current_setting('server_version'), current_setting('fsync') = 'off',"
         " current_setting('full_page_writes') = 'off', (SELECT rolsuper OR rolbypassrls"
         "  FROM pg_catalog.pg_roles WHERE rolname = current_user), pg_is_in_recovery(),"
         " pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn()"
         "  ELSE pg_current_wal_lsn() END, '0/0')::bigint",
-        problem, &r);
-    if (e != OK)
-        return e;
+        problem, &r));
     out->server_version = arena_str(problem->arena, str_of(PQgetvalue(r, 0, 0)));
     out->may_lose_commits = is_true(r, 1);
     out->may_be_damaged = is_true(r, 2);
@@ -53,10 +51,7 @@ static enum error read_clock(
 {
     PGresult *r = NULL;
     int64_t asked_us = clock_wall_us();
-    enum error e =
-        ask(c, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", problem, &r);
-    if (e != OK)
-        return e;
+    TRY(ask(c, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", problem, &r));
     int64_t halfway_us = asked_us + (clock_wall_us() - asked_us) / 2;
     out->clock_ahead_us = strtoll(PQgetvalue(r, 0, 0), NULL, 10) - halfway_us;
     PQclear(r);
@@ -68,28 +63,25 @@ static enum error read_schema(
 {
     struct problem lacking;
     problem_init(&lacking, problem->arena);
-    enum error e = pg_schema_version(c, &out->schema_version, problem);
-    if (e == OK && pg_check_rights(c, &lacking) != OK)
+    TRY(pg_schema_version(c, &out->schema_version, problem));
+    if (pg_check_rights(c, &lacking) != OK)
         out->lacking = lacking.detail;
-    return e;
+    return OK;
 }
 
 static enum error inspect(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
     struct postgres_inspection found = {.lacking = STR_NONE};
-    enum error e = pg_connect(c, problem);
-    if (e == OK && (PQexitPipelineMode(c->conn) != 1 || PQsetnonblocking(c->conn, 0) != 0))
-        e = problem_set(problem, ERR_UNAVAILABLE, "the connection to the database was lost");
-    if (e == OK)
-        e = read_settings(c, problem, &found);
-    if (e == OK)
-        e = read_clock(c, problem, &found);
-    if (e == OK && !c->target->replica)
-        e = read_schema(c, problem, &found);
-    if (e == OK)
-        *out = found;
-    return e;
+    TRY(pg_connect(c, problem));
+    if ((PQexitPipelineMode(c->conn) != 1 || PQsetnonblocking(c->conn, 0) != 0))
+        return problem_set(problem, ERR_UNAVAILABLE, "the connection to the database was lost");
+    TRY(read_settings(c, problem, &found));
+    TRY(read_clock(c, problem, &found));
+    if (!c->target->replica)
+        TRY(read_schema(c, problem, &found));
+    *out = found;
+    return OK;
 }
 
 enum error postgres_inspect(struct str url, struct str schema, bool replica, const char *option,
@@ -98,11 +90,9 @@ enum error postgres_inspect(struct str url, struct str schema, bool replica, con
     struct pg_store store = {.base.config.schema = schema};
     store.schema = (char *)arena_cstr(problem->arena, schema);
     struct pg_connection c;
-    enum error e = pg_target_init(&store.primary, url, replica, option, problem);
-    if (e != OK)
-        return e;
+    TRY(pg_target_init(&store.primary, url, replica, option, problem));
     pg_connection_init(&c, &store, &store.primary);
-    e = inspect(&c, problem, out);
+    enum error e = inspect(&c, problem, out);
     pg_connection_deinit(&c);
     pg_target_deinit(&store.primary);
     return e;

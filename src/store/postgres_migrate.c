@@ -62,12 +62,12 @@ enum error pg_schema_version(struct pg_connection *c, int64_t *out_version, stru
     const char *schema = c->store->schema;
     int64_t exists = 0;
     *out_version = 0;
-    enum error e = ask(c,
+    TRY(ask(c,
         "SELECT count(*) FROM pg_catalog.pg_tables"
         " WHERE schemaname = $1 AND tablename = 'schema_versions'",
-        1, &schema, &exists, problem);
-    if (e != OK || exists == 0)
-        return e;
+        1, &schema, &exists, problem));
+    if (exists == 0)
+        return OK;
     const char *sql = word(
         problem->arena, "SELECT coalesce(max(version), 0) FROM \"%s\".schema_versions", schema);
     return ask(c, sql, 0, NULL, out_version, problem);
@@ -87,27 +87,21 @@ static enum error create_schema(struct pg_connection *c, struct problem *problem
 {
     const char *schema = c->store->schema;
     int64_t exists = 0;
-    enum error e = ask(c, "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1", 1,
-        &schema, &exists, problem);
-    if (e == OK && exists == 0)
-        e = exec(c, word(problem->arena, "CREATE SCHEMA \"%s\"", schema), problem);
-    if (e != OK)
-        return e;
+    TRY(ask(c, "SELECT count(*) FROM pg_catalog.pg_namespace WHERE nspname = $1", 1, &schema,
+        &exists, problem));
+    if (exists == 0)
+        TRY(exec(c, word(problem->arena, "CREATE SCHEMA \"%s\"", schema), problem));
     /* Only for the transaction: behind a pooler, another client uses the session next. */
-    e = exec(c, word(problem->arena, "SET LOCAL search_path = \"%s\"", schema), problem);
-    if (e == OK)
-        e = exec(c,
-            "CREATE TABLE IF NOT EXISTS schema_versions (version bigint NOT NULL PRIMARY KEY,"
-            " name text NOT NULL, cairn_version text NOT NULL, applied_at bigint NOT NULL)",
-            problem);
-    return e;
+    TRY(exec(c, word(problem->arena, "SET LOCAL search_path = \"%s\"", schema), problem));
+    return exec(c,
+        "CREATE TABLE IF NOT EXISTS schema_versions (version bigint NOT NULL PRIMARY KEY,"
+        " name text NOT NULL, cairn_version text NOT NULL, applied_at bigint NOT NULL)",
+        problem);
 }
 
 static enum error apply(struct pg_connection *c, const struct migration *m, struct problem *problem)
 {
-    enum error e = exec(c, m->text[ENGINE_POSTGRES], problem);
-    if (e != OK)
-        return e;
+    TRY(exec(c, m->text[ENGINE_POSTGRES], problem));
     struct str record = arena_printf(problem->arena,
         "INSERT INTO schema_versions VALUES (%lld, '%s', '" CAIRN_VERSION "', %lld)",
         (long long)m->version, m->name, (long long)clock_wall_us());
@@ -156,32 +150,31 @@ enum error pg_check_rights(struct pg_connection *c, struct problem *problem)
 {
     const char *schema = c->store->schema;
     int64_t missing = 0, read_only = 0;
-    enum error e = ask(c, "SELECT (current_setting('transaction_read_only') = 'on')::int", 0, NULL,
-        &read_only, problem);
-    if (e == OK && read_only != 0)
+    TRY(ask(c, "SELECT (current_setting('transaction_read_only') = 'on')::int", 0, NULL, &read_only,
+        problem));
+    if (read_only != 0)
         return problem_set(problem, ERR_UNAVAILABLE,
             "the database is read-only for this role or is a standby: connect to the primary with "
             "a role that may write");
-    if (e == OK)
-        e = ask(c,
-            "SELECT count(*) FROM pg_catalog.pg_class AS t"
-            " JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace"
-            " WHERE n.nspname = $1 AND t.relname <> 'schema_versions'"
-            " AND CASE t.relkind WHEN 'r' THEN NOT (has_schema_privilege(n.oid, 'USAGE')"
-            "  AND has_table_privilege(t.oid, 'SELECT')"
-            "  AND has_table_privilege(t.oid, 'INSERT') AND has_table_privilege(t.oid, 'UPDATE')"
-            "  AND has_table_privilege(t.oid, 'DELETE'))"
-            " WHEN 'S' THEN NOT (has_sequence_privilege(t.oid, 'USAGE')"
-            "  AND has_sequence_privilege(t.oid, 'SELECT')) ELSE false END",
-            1, &schema, &missing, problem);
-    if (e == OK && missing > 0)
+    TRY(ask(c,
+        "SELECT count(*) FROM pg_catalog.pg_class AS t"
+        " JOIN pg_catalog.pg_namespace AS n ON n.oid = t.relnamespace"
+        " WHERE n.nspname = $1 AND t.relname <> 'schema_versions'"
+        " AND CASE t.relkind WHEN 'r' THEN NOT (has_schema_privilege(n.oid, 'USAGE')"
+        "  AND has_table_privilege(t.oid, 'SELECT')"
+        "  AND has_table_privilege(t.oid, 'INSERT') AND has_table_privilege(t.oid, 'UPDATE')"
+        "  AND has_table_privilege(t.oid, 'DELETE'))"
+        " WHEN 'S' THEN NOT (has_sequence_privilege(t.oid, 'USAGE')"
+        "  AND has_sequence_privilege(t.oid, 'SELECT')) ELSE false END",
+        1, &schema, &missing, problem));
+    if (missing > 0)
         return problem_set(problem, ERR_UNAVAILABLE,
             "the role \"%s\" lacks rights on %lld tables or sequences of the schema \"%s\": grant "
             "it "
             "USAGE on the schema, SELECT, INSERT, UPDATE, DELETE on all its tables, and USAGE, "
             "SELECT on all its sequences",
             PQuser(c->conn), (long long)missing, schema);
-    return e;
+    return OK;
 }
 
 enum error pg_migrate(struct pg_connection *c, struct problem *problem)

@@ -87,9 +87,9 @@ static void warn(struct pg_connection *c)
 static enum error expect_schema(struct pg_connection *c, struct problem *problem)
 {
     int64_t version = 0;
-    enum error e = pg_schema_version(c, &version, problem);
-    if (e != OK || version == (int64_t)store_migration_count)
-        return e;
+    TRY(pg_schema_version(c, &version, problem));
+    if (version == (int64_t)store_migration_count)
+        return OK;
     if (version == 0)
         return problem_set(
             problem, ERR_NOT_FOUND, "the database has no Cairn schema \"%s\"", c->store->schema);
@@ -144,16 +144,14 @@ static enum error open_all(struct pg_store *s, struct problem *problem)
 {
     const struct store_config *config = &s->base.config;
     bool has_replica = !str_is_none(config->replica_url);
-    enum error e = open_files_dir(s, problem);
-    if (e == OK)
-        e = pg_target_init(&s->primary, config->url, false, "--db", problem);
-    if (e == OK && has_replica)
-        e = pg_target_init(&s->replica, config->replica_url, true, "--db-replica", problem);
-    if (e == OK)
-        e = prepare_schema(s, problem);
-    if (e == OK && has_replica)
+    TRY(open_files_dir(s, problem));
+    TRY(pg_target_init(&s->primary, config->url, false, "--db", problem));
+    if (has_replica)
+        TRY(pg_target_init(&s->replica, config->replica_url, true, "--db-replica", problem));
+    TRY(prepare_schema(s, problem));
+    if (has_replica)
         look_for_replica(s, problem);
-    return e == OK ? pg_pulse_start(s, problem) : e;
+    return pg_pulse_start(s, problem);
 }
 
 /* After a failure pg_close stops the threads that were started. */

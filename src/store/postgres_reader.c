@@ -108,13 +108,12 @@ static enum error start_one(struct pg_readers *r, struct pg_store *s,
 enum error pg_readers_start(struct pg_readers *r, struct pg_store *s,
     const struct pg_target *target, unsigned count, struct problem *problem)
 {
-    enum error e = OK;
     job_queue_init(&r->queue);
     r->connections = mem_zalloc(count * sizeof(struct pg_connection));
     r->threads = mem_zalloc(count * sizeof(pthread_t));
-    while (e == OK && r->count < count)
-        e = start_one(r, s, target, problem);
-    return e;
+    while (r->count < count)
+        TRY(start_one(r, s, target, problem));
+    return OK;
 }
 
 void pg_readers_stop(struct pg_readers *r)

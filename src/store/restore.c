@@ -337,8 +337,8 @@ static enum error move_part(
 /* Moves the files that belong to a database to its new name. */
 static enum error move_parts(const struct restoring *r, const char *from, const char *to)
 {
-    enum error e = move_part(r, from, to, "-wal");
-    return e == OK ? move_part(r, from, to, "-journal") : e;
+    TRY(move_part(r, from, to, "-wal"));
+    return move_part(r, from, to, "-journal");
 }
 
 /* Nothing writes to the file, so this is also the hash of the kept database. */
@@ -372,26 +372,22 @@ static enum error keep_old(struct restoring *r)
     struct sidecar sidecar;
     bool has_database = exists(r->database), whole = false;
     drop_second_names(r);
-    enum error e = has_database ? make_single(r, &whole) : OK;
-    if (e == OK && whole)
-        e = hash_old(r, &sidecar);
-    if (e == OK && exists(kept))
+    TRY(has_database ? make_single(r, &whole) : OK);
+    if (whole)
+        TRY(hash_old(r, &sidecar));
+    if (exists(kept))
         return problem_set(r->problem, ERR_CONFLICT, "%s already exists: try again", kept);
-    if (e != OK)
-        return e;
     r->kept = kept;
     r->moved_parts = !whole;
     if (!whole)
-        e = move_parts(r, r->database, kept);
-    if (e == OK && has_database && link(r->database, kept) != 0)
-        e = file_problem("cannot keep the old database as", kept, r->problem);
-    if (e == OK && whole)
-        e = write_hash(r, &sidecar);
-    if (e == OK && has_database)
-        e = content_link_all(r->files.to, file_beside(r->problem->arena, kept, ".blobs"),
-            r->files.owner, r->problem);
-    if (e != OK)
-        return e;
+        TRY(move_parts(r, r->database, kept));
+    if (has_database && link(r->database, kept) != 0)
+        TRY(file_problem("cannot keep the old database as", kept, r->problem));
+    if (whole)
+        TRY(write_hash(r, &sidecar));
+    if (has_database)
+        TRY(content_link_all(r->files.to, file_beside(r->problem->arena, kept, ".blobs"),
+            r->files.owner, r->problem));
     unlink(part(r, "-wal"));
     unlink(part(r, "-shm")); /* SQLite builds this index again */
     unlink(part(r, "-journal"));

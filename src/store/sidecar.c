@@ -103,23 +103,20 @@ enum error file_hash(int fd, const char *path, int to, const char *to_path, cons
         return file_problem("cannot read", path, problem);
     char *buffer CLEANUP(mem_freep) = mem_alloc(CHUNK_BYTES);
     struct sha256_state *state = sha256_create();
-    enum error e = OK;
     uint64_t done = 0;
     ssize_t n = 0;
-    while (e == OK && (n = read_some(fd, buffer, done)) > 0) {
+    while ((n = read_some(fd, buffer, done)) > 0) {
         sha256_add(state, (struct str){buffer, (size_t)n});
         done += (uint64_t)n;
         progress_report(progress, stage, done, (uint64_t)info.st_size);
         if (progress_is_cancelled(progress))
-            e = problem_set(problem, ERR_CANCELLED, "called off");
+            return problem_set(problem, ERR_CANCELLED, "called off");
         else if (to >= 0 && !write_all(to, buffer, (size_t)n))
-            e = file_problem("cannot write", to_path, problem);
+            TRY(file_problem("cannot write", to_path, problem));
     }
-    if (e == OK && n < 0)
-        e = file_problem("cannot read", path, problem);
+    if (n < 0)
+        TRY(file_problem("cannot read", path, problem));
     struct sha256 hash = sha256_finish(state);
-    if (e != OK)
-        return e;
     *out_hash = hash;
     *out_size = done;
     return OK;
@@ -182,9 +179,7 @@ enum error sidecar_read(const char *file, struct problem *problem, struct sideca
 {
     const char *path = file_beside(problem->arena, file, ".sha256");
     struct str rest, line, name = file_name(file);
-    enum error e = read_text(path, problem, &rest);
-    if (e != OK)
-        return e;
+    TRY(read_text(path, problem, &rest));
     struct sidecar sidecar = {.count = 0};
     while (sidecar.count < SIDECAR_MAX_HASHES && str_next_part(&rest, '\n', &line))
         if (parse_line(line, name, &sidecar.hashes[sidecar.count]))

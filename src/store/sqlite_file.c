@@ -88,8 +88,8 @@ enum error sqlite_file_open_still(const char *path, struct problem *problem, sql
     if (access(path, R_OK) != 0)
         return problem_set(problem, ERR_NOT_FOUND, "the file %s cannot be read", path);
     struct buf uri CLEANUP(buf_deinit);
-    enum error e = write_uri(&uri, path, "?immutable=1", problem);
-    return e == OK ? open_file(uri.ptr, SQLITE_OPEN_URI, path, problem, out_db) : e;
+    TRY(write_uri(&uri, path, "?immutable=1", problem));
+    return open_file(uri.ptr, SQLITE_OPEN_URI, path, problem, out_db);
 }
 
 enum error sqlite_file_open_unlocked(const char *path, struct problem *problem, sqlite3 **out_db)
@@ -202,10 +202,10 @@ static void keep_first(void *data, const char *line)
 enum error sqlite_file_expect_whole(sqlite3 *db, const char *path, struct problem *problem)
 {
     struct first_fault first = {problem->arena, STR_NONE};
-    enum error e = sqlite_file_fsck(db, path, false, keep_first, &first, problem);
-    if (e == OK && !str_is_none(first.line))
-        e = problem_set(problem, ERR_INVALID, "%s is damaged: %.*s", path, STR_ARG(first.line));
-    return e;
+    TRY(sqlite_file_fsck(db, path, false, keep_first, &first, problem));
+    if (!str_is_none(first.line))
+        return problem_set(problem, ERR_INVALID, "%s is damaged: %.*s", path, STR_ARG(first.line));
+    return OK;
 }
 
 /* --- Contents ------------------------------------------------------------------------------- */

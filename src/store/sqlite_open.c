@@ -93,18 +93,16 @@ static enum error make_directory(const char *dir, struct problem *problem)
 enum error sqlite_take_directory(
     const char *dir, struct problem *problem, int *out_directory_fd, int *out_lock_fd)
 {
-    enum error e = make_directory(dir, problem);
-    if (e != OK)
-        return e;
+    TRY(make_directory(dir, problem));
     *out_directory_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (*out_directory_fd < 0)
         return problem_set(problem, ERR_UNAVAILABLE, "cannot open the data directory %s: %s", dir,
             strerror(errno));
-    e = open_lock(dir, *out_directory_fd, problem, out_lock_fd);
-    if (e == OK && flock(*out_lock_fd, LOCK_EX | LOCK_NB) != 0)
+    TRY(open_lock(dir, *out_directory_fd, problem, out_lock_fd));
+    if (flock(*out_lock_fd, LOCK_EX | LOCK_NB) != 0)
         return problem_set(
             problem, ERR_UNAVAILABLE, "another cairn process is using the data directory %s", dir);
-    return e;
+    return OK;
 }
 
 /* --- Connections ---------------------------------------------------------------------------- */
@@ -124,8 +122,8 @@ static enum error use_wal(struct sqlite_connection *c)
         return sqlite_error(c, rc);
     bool is_wal = sqlite3_step(stmt) == SQLITE_ROW &&
                   strcmp((const char *)sqlite3_column_text(stmt, 0), "wal") == 0;
-    enum error e = sqlite_error(c, sqlite3_finalize(stmt));
-    return e == OK && !is_wal ? ERR_UNAVAILABLE : e;
+    TRY(sqlite_error(c, sqlite3_finalize(stmt)));
+    return !is_wal ? ERR_UNAVAILABLE : OK;
 }
 
 static enum error configure(struct sqlite_connection *c, bool writer)
@@ -134,13 +132,10 @@ static enum error configure(struct sqlite_connection *c, bool writer)
     sqlite3_busy_timeout(c->db, SQLITE_BUSY_MS);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     sqlite3_db_config(c->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-    enum error e = OK;
     if (writer)
-        e = sqlite_exec(c, "PRAGMA page_size = 4096; PRAGMA journal_size_limit = 67108864");
-    if (e == OK && writer)
-        e = use_wal(c);
-    if (e != OK)
-        return e;
+        TRY(sqlite_exec(c, "PRAGMA page_size = 4096; PRAGMA journal_size_limit = 67108864"));
+    if (writer)
+        TRY(use_wal(c));
     return sqlite_exec(c, writer ? "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
                                    "PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536;"
                                    "PRAGMA temp_store = MEMORY; PRAGMA cell_size_check = ON"
@@ -168,11 +163,9 @@ enum error sqlite_connect(
 
 static enum error schema_version(struct sqlite_connection *c, int64_t *out_version)
 {
-    enum error e = sqlite_exec(c, "CREATE TABLE IF NOT EXISTS schema_versions ("
-                                  "version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,"
-                                  "cairn_version TEXT NOT NULL, applied_at INTEGER NOT NULL)");
-    if (e != OK)
-        return e;
+    TRY(sqlite_exec(c, "CREATE TABLE IF NOT EXISTS schema_versions ("
+                       "version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,"
+                       "cairn_version TEXT NOT NULL, applied_at INTEGER NOT NULL)"));
     sqlite3_stmt *stmt = NULL;
     int rc = sqlite3_prepare_v2(
         c->db, "SELECT coalesce(max(version), 0) FROM schema_versions", -1, &stmt, NULL);
@@ -200,8 +193,8 @@ static enum error record(struct sqlite_connection *c, const struct migration *m)
 
 static enum error apply(struct sqlite_connection *c, const struct migration *m)
 {
-    enum error e = sqlite_exec(c, m->text[ENGINE_SQLITE]);
-    return e == OK ? record(c, m) : e;
+    TRY(sqlite_exec(c, m->text[ENGINE_SQLITE]));
+    return record(c, m);
 }
 
 /* Runs all missing migrations in one transaction: a crash leaves the old schema or the new one. */
@@ -288,14 +281,12 @@ static enum error empty_log(struct sqlite_store *s, struct problem *problem)
 static enum error open_all(struct sqlite_store *s, struct problem *problem)
 {
     const char *dir = arena_cstr(problem->arena, s->base.config.data_dir);
-    enum error e = sqlite_take_directory(dir, problem, &s->directory_fd, &s->lock_fd);
-    if (e != OK)
-        return e;
+    TRY(sqlite_take_directory(dir, problem, &s->directory_fd, &s->lock_fd));
     size_t size = s->base.config.data_dir.len + sizeof "/cairn.db";
     s->path = mem_alloc(size);
     snprintf(s->path, size, "%s/cairn.db", dir);
     space_before_connecting(s);
-    e = sqlite_connect(s, &s->writer, true, problem);
+    enum error e = sqlite_connect(s, &s->writer, true, problem);
     if (e == OK)
         e = transfer_check_sqlite(s->writer.db, problem);
     if (e == OK)
@@ -336,10 +327,8 @@ static void close_all(struct sqlite_store *s)
 
 static enum error start_threads(struct sqlite_store *s, struct problem *problem)
 {
-    enum error e = sqlite_writer_start(s, problem);
-    if (e != OK)
-        return e;
-    e = sqlite_readers_start(s, problem);
+    TRY(sqlite_writer_start(s, problem));
+    enum error e = sqlite_readers_start(s, problem);
     if (e != OK)
         sqlite_writer_stop(s);
     return e;

@@ -85,8 +85,8 @@ static enum error load_last(struct tx *tx, const struct sequence *sequence, uint
         *out_last = (uint64_t)row_i64(&q);
         found = true;
     }
-    enum error e = query_end(&q);
-    return e == OK && !found ? ERR_NOT_FOUND : e;
+    TRY(query_end(&q));
+    return !found ? ERR_NOT_FOUND : OK;
 }
 
 enum error sqlite_sequence_take(
@@ -100,9 +100,7 @@ enum error sqlite_sequence_take(
         find_slot(cache, sequence->load, sequence->tenant_id, sequence->key);
     if (slot->load == NULL || slot->last == UNKNOWN) {
         uint64_t last = 0;
-        enum error e = load_last(tx, sequence, &last);
-        if (e != OK)
-            return e;
+        TRY(load_last(tx, sequence, &last));
         if (slot->load == NULL)
             cache->n_used++;
         *slot = (struct sequence_slot){sequence->tenant_id, sequence->key, sequence->load, last};

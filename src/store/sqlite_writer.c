@@ -22,8 +22,8 @@ static void forget_job(struct sqlite_store *s, struct tx *tx, struct hub_item **
 
 static enum error undo_job(struct sqlite_connection *c)
 {
-    enum error e = sqlite_do(c, SQLITE_VERB_ROLLBACK_TO);
-    return e == OK ? sqlite_do(c, SQLITE_VERB_RELEASE) : e;
+    TRY(sqlite_do(c, SQLITE_VERB_ROLLBACK_TO));
+    return sqlite_do(c, SQLITE_VERB_RELEASE);
 }
 
 /* Runs one job; its own failure is its result. Returns the failure of the whole transaction, which
@@ -56,14 +56,14 @@ static enum error run_jobs(
     struct sqlite_store *s, struct store_job *batch, struct tx *tx, bool careful, bool *out_torn)
 {
     *out_torn = false;
-    enum error e = sqlite_do(&s->writer, SQLITE_VERB_BEGIN_IMMEDIATE);
-    for (struct store_job *job = batch; e == OK && !*out_torn && job != NULL; job = job->next) {
-        e = run_job(s, job, tx, careful, out_torn);
+    TRY(sqlite_do(&s->writer, SQLITE_VERB_BEGIN_IMMEDIATE));
+    for (struct store_job *job = batch; !*out_torn && job != NULL; job = job->next) {
+        TRY(run_job(s, job, tx, careful, out_torn));
         /* A damaged file must not be written any more. */
-        if (e == OK && atomic_load(&s->is_broken))
-            e = ERR_UNAVAILABLE;
+        if (atomic_load(&s->is_broken))
+            TRY(ERR_UNAVAILABLE);
     }
-    return e;
+    return OK;
 }
 
 static void undo_all(struct sqlite_store *s, struct tx *tx)
@@ -81,12 +81,12 @@ static enum error run_all(struct sqlite_store *s, struct store_job *batch, struc
     bool alone = batch->next == NULL, careful = !alone && s->n_careful > 0, torn;
     if (careful)
         s->n_careful--;
-    enum error e = run_jobs(s, batch, tx, careful, &torn);
-    if (e != OK || !torn)
-        return e;
-    e = sqlite_do(&s->writer, SQLITE_VERB_ROLLBACK);
-    if (e != OK || alone)
-        return e; /* the job's state in memory has been dropped */
+    TRY(run_jobs(s, batch, tx, careful, &torn));
+    if (!torn)
+        return OK;
+    TRY(sqlite_do(&s->writer, SQLITE_VERB_ROLLBACK));
+    if (alone)
+        return OK;
     undo_all(s, tx);
     s->n_careful = SQLITE_CAREFUL_BATCHES;
     for (struct store_job *job = batch; job != NULL; job = job->next)

@@ -142,8 +142,8 @@ enum error store_call(struct store *store, enum store_mode mode,
 
 enum error job_run_whole(struct store_job *job, struct tx *tx)
 {
-    enum error e = job->run(job, tx);
-    return e == OK && job->finish != NULL ? job->finish(job, tx) : e;
+    TRY(job->run(job, tx));
+    return job->finish != NULL ? job->finish(job, tx) : OK;
 }
 
 void tx_init(struct tx *tx, struct store *store, void *connection, bool writes)

@@ -32,22 +32,22 @@ enum error transfer_ask_numbers(struct side *side, const char *sql,
     struct transfer_value values[TRANSFER_MAX_NUMBERS];
     bool found = true;
     assert(n <= COUNT_OF(values));
-    enum error e = side->ops->ask(side, sql, param, &type, param != NULL ? 1 : 0);
-    while (e == OK && found) {
-        e = side->ops->next(side, values, n, &found);
-        for (size_t i = 0; e == OK && found && i < n; i++)
+    TRY(side->ops->ask(side, sql, param, &type, param != NULL ? 1 : 0));
+    while (found) {
+        TRY(side->ops->next(side, values, n, &found));
+        for (size_t i = 0; found && i < n; i++)
             out_numbers[i] = values[i].number;
     }
-    return e;
+    return OK;
 }
 
 static enum error has_table(struct side *side, const char *name, bool *out_has)
 {
     struct transfer_value param = {VALUE_TEXT, 0, str_of(name)};
     int64_t has = 0;
-    enum error e = transfer_ask_numbers(side, side->ops->sql.has_table, &param, PG_TEXT, &has, 1);
+    TRY(transfer_ask_numbers(side, side->ops->sql.has_table, &param, PG_TEXT, &has, 1));
     *out_has = has != 0;
-    return e;
+    return OK;
 }
 
 /* Returns version 0 if there is no schema. */
@@ -55,11 +55,11 @@ static enum error read_version(struct side *side, int64_t *out_version)
 {
     bool exists;
     *out_version = 0;
-    enum error e = has_table(side, "schema_versions", &exists);
-    if (e == OK && exists)
-        e = transfer_ask_numbers(
-            side, "SELECT coalesce(max(version), 0) FROM schema_versions", NULL, 0, out_version, 1);
-    return e;
+    TRY(has_table(side, "schema_versions", &exists));
+    if (exists)
+        TRY(transfer_ask_numbers(side, "SELECT coalesce(max(version), 0) FROM schema_versions",
+            NULL, 0, out_version, 1));
+    return OK;
 }
 
 static enum error refuse_version(struct side *side, int64_t version, bool is_marked)
@@ -80,9 +80,9 @@ static enum error refuse_version(struct side *side, int64_t version, bool is_mar
 static enum error check_version(struct side *side, bool is_marked)
 {
     int64_t version;
-    enum error e = read_version(side, &version);
-    if (e != OK || version == (int64_t)store_migration_count)
-        return e;
+    TRY(read_version(side, &version));
+    if (version == (int64_t)store_migration_count)
+        return OK;
     return refuse_version(side, version, is_marked);
 }
 
@@ -91,20 +91,17 @@ static enum error check_version(struct side *side, bool is_marked)
 static enum error open_source(struct transfer *t)
 {
     bool is_marked = false;
-    enum error e = t->from->ops->open(t->from);
-    if (e == OK && !t->from->is_open)
-        e = problem_set(t->problem, ERR_NOT_FOUND, "the source %.*s is not a Cairn database",
+    TRY(t->from->ops->open(t->from));
+    if (!t->from->is_open)
+        return problem_set(t->problem, ERR_NOT_FOUND, "the source %.*s is not a Cairn database",
             STR_ARG(t->config->from.data_dir));
-    if (e == OK)
-        e = t->from->ops->exec(t->from, t->from->ops->sql.snapshot);
-    if (e == OK)
-        e = check_version(t->from, false);
-    if (e == OK)
-        e = has_table(t->from, "cairn_transfer", &is_marked);
-    if (e == OK && is_marked)
-        e = problem_set(t->problem, ERR_CONFLICT,
+    TRY(t->from->ops->exec(t->from, t->from->ops->sql.snapshot));
+    TRY(check_version(t->from, false));
+    TRY(has_table(t->from, "cairn_transfer", &is_marked));
+    if (is_marked)
+        return problem_set(t->problem, ERR_CONFLICT,
             "the source is itself the target of an unfinished cairn migrate: finish that first");
-    return e;
+    return OK;
 }
 
 /*
@@ -174,15 +171,10 @@ static enum error check_unchanged(struct transfer *t)
     struct str source = STR_NONE;
     int64_t n_writes = 0;
     progress_report(t->progress, "verifying the source again", t->n_done, t->result.rows);
-    enum error e = from->ops->exec(from, "COMMIT");
-    if (e == OK)
-        e = from->ops->exec(from, from->ops->sql.snapshot);
-    if (e == OK)
-        e = identify_source(t, &source);
-    if (e == OK)
-        e = count_writes(from, &n_writes);
-    if (e != OK)
-        return e;
+    TRY(from->ops->exec(from, "COMMIT"));
+    TRY(from->ops->exec(from, from->ops->sql.snapshot));
+    TRY(identify_source(t, &source));
+    TRY(count_writes(from, &n_writes));
     return str_eq(source, t->source) && n_writes == t->n_writes ? OK : refuse_written(t);
 }
 
@@ -192,13 +184,13 @@ static enum error read_mark(struct transfer *t, struct str *out_source)
 {
     struct transfer_value value;
     bool found = true;
-    enum error e = t->to->ops->ask(t->to, "SELECT source FROM cairn_transfer", NULL, NULL, 0);
-    while (e == OK && found) {
-        e = t->to->ops->next(t->to, &value, 1, &found);
-        if (e == OK && found)
+    TRY(t->to->ops->ask(t->to, "SELECT source FROM cairn_transfer", NULL, NULL, 0));
+    while (found) {
+        TRY(t->to->ops->next(t->to, &value, 1, &found));
+        if (found)
             *out_source = arena_str(t->arena, value.bytes);
     }
-    return e;
+    return OK;
 }
 
 static enum error refuse_target(struct transfer *t, const char *what)
@@ -210,19 +202,19 @@ static enum error refuse_target(struct transfer *t, const char *what)
 static enum error check_no_rows(struct transfer *t)
 {
     struct catalogue catalogue;
-    enum error e = catalogue_read(t->to, &catalogue);
-    for (size_t i = 0; e == OK && i < catalogue.n_tables; i++) {
+    TRY(catalogue_read(t->to, &catalogue));
+    for (size_t i = 0; i < catalogue.n_tables; i++) {
         const char *table = catalogue.tables[i].name;
         int64_t has_rows = 0;
         if (plan_why_not_moved(table) != NULL)
             continue;
         const char *sql = arena_cstr(
             t->arena, arena_printf(t->arena, "SELECT EXISTS (SELECT 1 FROM \"%s\")", table));
-        e = transfer_ask_numbers(t->to, sql, NULL, 0, &has_rows, 1);
-        if (e == OK && has_rows != 0)
+        TRY(transfer_ask_numbers(t->to, sql, NULL, 0, &has_rows, 1));
+        if (has_rows != 0)
             return refuse_target(t, "already contains data");
     }
-    return e;
+    return OK;
 }
 
 /* For any version: a target that is not empty is rejected before anything is changed. */
@@ -230,55 +222,51 @@ static enum error check_empty(struct transfer *t)
 {
     int64_t version, last_id = 0, last_step_id = 0;
     bool has_steps = false;
-    enum error e = read_version(t->to, &version);
-    if (e == OK && version > (int64_t)store_migration_count)
+    TRY(read_version(t->to, &version));
+    if (version > (int64_t)store_migration_count)
         return refuse_version(t->to, version, false);
-    if (e == OK)
-        e = check_no_rows(t);
-    if (e == OK && version > 0)
-        e = transfer_ask_numbers(t->to, t->to->ops->sql.last_id, NULL, 0, &last_id, 1);
-    if (e == OK && last_id != 0)
+    TRY(check_no_rows(t));
+    if (version > 0)
+        TRY(transfer_ask_numbers(t->to, t->to->ops->sql.last_id, NULL, 0, &last_id, 1));
+    if (last_id != 0)
         return refuse_target(t, "has contained events");
-    if (e == OK && version > 0)
-        e = has_table(t->to, "steps", &has_steps);
-    if (e == OK && has_steps)
-        e = transfer_ask_numbers(t->to, t->to->ops->sql.last_step_id, NULL, 0, &last_step_id, 1);
-    return e == OK && last_step_id != 0 ? refuse_target(t, "has contained steps") : e;
+    if (version > 0)
+        TRY(has_table(t->to, "steps", &has_steps));
+    if (has_steps)
+        TRY(transfer_ask_numbers(t->to, t->to->ops->sql.last_step_id, NULL, 0, &last_step_id, 1));
+    return last_step_id != 0 ? refuse_target(t, "has contained steps") : OK;
 }
 
 /* In a move, creates or migrates the target's schema, unless the target is being filled. */
 static enum error open_target(struct transfer *t, bool *out_exists)
 {
     bool exists = false;
-    enum error e = t->to->ops->open(t->to);
-    if (e == OK && t->to->is_open)
-        e = has_table(t->to, "schema_versions", &exists);
-    if (e == OK && exists)
-        e = has_table(t->to, "cairn_transfer", &t->is_marked);
-    if (e == OK && exists && !t->is_marked && t->config->mode != TRANSFER_VERIFY)
-        e = check_empty(t);
-    if (e == OK && t->config->mode == TRANSFER_MOVE && !t->is_marked) {
-        e = t->to->ops->create(t->to);
+    TRY(t->to->ops->open(t->to));
+    if (t->to->is_open)
+        TRY(has_table(t->to, "schema_versions", &exists));
+    if (exists)
+        TRY(has_table(t->to, "cairn_transfer", &t->is_marked));
+    if (exists && !t->is_marked && t->config->mode != TRANSFER_VERIFY)
+        TRY(check_empty(t));
+    if (t->config->mode == TRANSFER_MOVE && !t->is_marked) {
+        TRY(t->to->ops->create(t->to));
         exists = true;
     }
-    if (e == OK && t->config->mode == TRANSFER_VERIFY && !exists)
-        e = problem_set(t->problem, ERR_NOT_FOUND, "the target is not a Cairn database");
-    if (e == OK && exists)
-        e = check_version(t->to, t->is_marked);
+    if (t->config->mode == TRANSFER_VERIFY && !exists)
+        return problem_set(t->problem, ERR_NOT_FOUND, "the target is not a Cairn database");
+    if (exists)
+        TRY(check_version(t->to, t->is_marked));
     *out_exists = exists;
-    return e;
+    return OK;
 }
 
 static enum error make_plan(struct transfer *t, bool target_exists)
 {
     struct catalogue from, to;
-    enum error e = catalogue_read(t->from, &from);
-    if (e == OK && target_exists)
-        e = catalogue_read(t->to, &to);
-    if (e == OK)
-        e = plan_make(&from, target_exists ? &to : &from, t->arena, t->problem, &t->plan);
-    if (e != OK)
-        return e;
+    TRY(catalogue_read(t->from, &from));
+    if (target_exists)
+        TRY(catalogue_read(t->to, &to));
+    TRY(plan_make(&from, target_exists ? &to : &from, t->arena, t->problem, &t->plan));
     t->result.n_tables = t->plan.n_tables;
     t->result.tables = ARENA_ARRAY(t->arena, struct transfer_count, t->plan.n_tables);
     for (size_t i = 0; i < t->plan.n_tables; i++)
@@ -310,15 +298,12 @@ static enum error set_mark(struct transfer *t)
     const char *insert = arena_cstr(t->arena,
         arena_printf(t->arena, "INSERT INTO cairn_transfer VALUES (%c1, %c2, %c3)", p, p, p));
     bool found;
-    enum error e = to->ops->exec(to, "BEGIN");
-    if (e == OK)
-        e = to->ops->exec(to, "CREATE TABLE cairn_transfer (source text NOT NULL,"
-                              " cairn_version text NOT NULL, started_at bigint NOT NULL)");
-    if (e == OK)
-        e = to->ops->ask(to, insert, row, TYPES, COUNT_OF(row));
-    if (e == OK)
-        e = to->ops->next(to, NULL, 0, &found);
-    return e == OK ? to->ops->exec(to, "COMMIT") : e;
+    TRY(to->ops->exec(to, "BEGIN"));
+    TRY(to->ops->exec(to, "CREATE TABLE cairn_transfer (source text NOT NULL,"
+                          " cairn_version text NOT NULL, started_at bigint NOT NULL)"));
+    TRY(to->ops->ask(to, insert, row, TYPES, COUNT_OF(row)));
+    TRY(to->ops->next(to, NULL, 0, &found));
+    return to->ops->exec(to, "COMMIT");
 }
 
 /* --- Copying -------------------------------------------------------------------------------- */
@@ -339,13 +324,13 @@ void transfer_report(struct transfer *t, const char *doing, const struct transfe
 enum error transfer_next_row(struct side *side, const struct transfer_table *table,
     struct transfer_value *out_values, bool *out_found)
 {
-    enum error e = side->ops->next(side, out_values, table->n_columns, out_found);
-    for (size_t i = 0; e == OK && *out_found && i < table->n_columns; i++)
+    TRY(side->ops->next(side, out_values, table->n_columns, out_found));
+    for (size_t i = 0; *out_found && i < table->n_columns; i++)
         if (out_values[i].kind != VALUE_NULL && out_values[i].kind != table->columns[i].kind)
             return problem_set(side->problem, ERR_CONFLICT,
                 "the %s has a value of another type than the column's in %s.%s", side->name,
                 table->name, table->columns[i].name);
-    return e;
+    return OK;
 }
 
 /* Reads the greatest key of the table in the target; out_found is false if there are no rows. */
@@ -355,17 +340,17 @@ static enum error find_last_key(struct transfer *t, const struct transfer_table 
     struct transfer_value key[TRANSFER_MAX_COLUMNS];
     bool found = true;
     *out_found = false;
-    enum error e = t->to->ops->ask(t->to, plan_select_last_key(t->to, table), NULL, NULL, 0);
-    while (e == OK && found) {
-        e = t->to->ops->next(t->to, key, table->n_key, &found);
-        for (size_t i = 0; e == OK && found && i < table->n_key; i++) {
+    TRY(t->to->ops->ask(t->to, plan_select_last_key(t->to, table), NULL, NULL, 0));
+    while (found) {
+        TRY(t->to->ops->next(t->to, key, table->n_key, &found));
+        for (size_t i = 0; found && i < table->n_key; i++) {
             out_key[i] = key[i];
             if (key[i].kind != VALUE_INT)
                 out_key[i].bytes = arena_str(t->arena, key[i].bytes);
             *out_found = true;
         }
     }
-    return e;
+    return OK;
 }
 
 static enum error begin_reading(struct transfer *t, const struct transfer_table *table)
@@ -373,9 +358,7 @@ static enum error begin_reading(struct transfer *t, const struct transfer_table 
     struct transfer_value key[TRANSFER_MAX_COLUMNS];
     uint32_t types[TRANSFER_MAX_COLUMNS];
     bool after;
-    enum error e = find_last_key(t, table, key, &after);
-    if (e != OK)
-        return e;
+    TRY(find_last_key(t, table, key, &after));
     for (size_t i = 0; i < table->n_key; i++)
         types[i] = table->columns[table->key[i]].type[SIDE_FROM];
     return t->from->ops->ask(
@@ -397,19 +380,17 @@ static enum error copy_batch(struct transfer *t, const struct transfer_table *ta
     size_t size = 0;
     uint64_t count = 0;
     bool more = true;
-    enum error e = t->to->ops->insert_begin(t->to, table);
-    while (e == OK && more && count < TRANSFER_BATCH_ROWS && size < BATCH_BYTES) {
+    TRY(t->to->ops->insert_begin(t->to, table));
+    while (more && count < TRANSFER_BATCH_ROWS && size < BATCH_BYTES) {
         size += row_size(table, row);
-        e = t->to->ops->insert(t->to, row);
+        TRY(t->to->ops->insert(t->to, row));
         count++;
-        if (e == OK)
-            e = transfer_next_row(t->from, table, row, &more);
+        TRY(transfer_next_row(t->from, table, row, &more));
     }
-    if (e == OK)
-        e = t->to->ops->insert_commit(t->to);
+    TRY(t->to->ops->insert_commit(t->to));
     *out_count = count;
     *out_more = more;
-    return e;
+    return OK;
 }
 
 static enum error copy_table(struct transfer *t, size_t index)
@@ -417,33 +398,31 @@ static enum error copy_table(struct transfer *t, size_t index)
     const struct transfer_table *table = &t->plan.tables[index];
     struct transfer_value row[TRANSFER_MAX_COLUMNS];
     bool more = true;
-    enum error e = begin_reading(t, table);
-    if (e == OK)
-        e = transfer_next_row(t->from, table, row, &more);
-    while (e == OK && more) {
+    TRY(begin_reading(t, table));
+    TRY(transfer_next_row(t->from, table, row, &more));
+    while (more) {
         uint64_t count;
         transfer_report(t, "copying", table);
         if (progress_is_cancelled(t->progress))
             return transfer_cancelled(t);
-        e = copy_batch(t, table, row, &count, &more);
+        TRY(copy_batch(t, table, row, &count, &more));
         t->result.tables[index].moved += count;
         t->result.moved += count;
         t->n_done += count;
     }
-    return e;
+    return OK;
 }
 
 /* Rows that an earlier run has moved count as done. */
 static enum error count_done(struct transfer *t)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && t->result.is_resumed && i < t->plan.n_tables; i++) {
+    for (size_t i = 0; t->result.is_resumed && i < t->plan.n_tables; i++) {
         int64_t counts[TRANSFER_COUNTS] = {0};
-        e = transfer_ask_numbers(
-            t->to, plan_select_count(t->to, &t->plan.tables[i]), NULL, 0, counts, TRANSFER_COUNTS);
+        TRY(transfer_ask_numbers(
+            t->to, plan_select_count(t->to, &t->plan.tables[i]), NULL, 0, counts, TRANSFER_COUNTS));
         t->n_done += (uint64_t)counts[0];
     }
-    return e;
+    return OK;
 }
 
 static enum error copy_all(struct transfer *t)
@@ -451,17 +430,14 @@ static enum error copy_all(struct transfer *t)
     struct transfer_value last_id = {VALUE_INT, t->result.last_event_id, STR_NONE};
     struct transfer_value last_step_id = {VALUE_INT, t->result.last_step_id, STR_NONE};
     int64_t unused;
-    enum error e = count_done(t);
-    for (size_t i = 0; e == OK && i < t->plan.n_tables; i++)
-        e = copy_table(t, i);
-    if (e == OK)
-        e = transfer_ask_numbers(t->to, t->to->ops->sql.set_last_id, &last_id, PG_INT8, &unused, 1);
-    if (e == OK)
-        e = transfer_ask_numbers(
-            t->to, t->to->ops->sql.set_last_step_id, &last_step_id, PG_INT8, &unused, 1);
-    if (e == OK)
-        e = transfer_move_files(t);
-    return e == OK ? t->to->ops->settle(t->to, &t->plan) : e;
+    TRY(count_done(t));
+    for (size_t i = 0; i < t->plan.n_tables; i++)
+        TRY(copy_table(t, i));
+    TRY(transfer_ask_numbers(t->to, t->to->ops->sql.set_last_id, &last_id, PG_INT8, &unused, 1));
+    TRY(transfer_ask_numbers(
+        t->to, t->to->ops->sql.set_last_step_id, &last_step_id, PG_INT8, &unused, 1));
+    TRY(transfer_move_files(t));
+    return t->to->ops->settle(t->to, &t->plan);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
@@ -488,25 +464,18 @@ static enum error look(struct transfer *t)
 
 static enum error move(struct transfer *t)
 {
-    enum error e = t->is_marked ? OK : set_mark(t);
-    if (e == OK)
-        e = copy_all(t);
-    if (e == OK)
-        e = transfer_verify(t);
-    if (e == OK)
-        e = t->from->ops->check_alone(t->from);
-    if (e == OK)
-        e = t->to->ops->check_alone(t->to);
-    if (e == OK)
-        e = check_unchanged(t);
-    return e == OK ? t->to->ops->exec(t->to, "DROP TABLE cairn_transfer") : e;
+    TRY(t->is_marked ? OK : set_mark(t));
+    TRY(copy_all(t));
+    TRY(transfer_verify(t));
+    TRY(t->from->ops->check_alone(t->from));
+    TRY(t->to->ops->check_alone(t->to));
+    TRY(check_unchanged(t));
+    return t->to->ops->exec(t->to, "DROP TABLE cairn_transfer");
 }
 
 static enum error run(struct transfer *t)
 {
-    enum error e = look(t);
-    if (e != OK)
-        return e;
+    TRY(look(t));
     switch (t->config->mode) {
     case TRANSFER_MOVE:
         return move(t);

@@ -77,11 +77,11 @@ static enum error read_names(struct transfer *t, struct content_name *names, siz
                       p, p, NAMES_A_PAGE));
     bool found = true;
     *n = 0;
-    enum error e = from->ops->ask(from, sql, key, TYPES, COUNT_OF(TYPES));
-    while (e == OK && found) {
-        e = from->ops->next(from, row, COUNT_OF(row), &found);
-        if (e != OK || !found)
-            return e;
+    TRY(from->ops->ask(from, sql, key, TYPES, COUNT_OF(TYPES)));
+    while (found) {
+        TRY(from->ops->next(from, row, COUNT_OF(row), &found));
+        if (!found)
+            return OK;
         struct content_name *name = &names[(*n)++];
         if (row[0].bytes.len != sizeof name->tenant_id || row[1].bytes.len != sizeof name->id ||
             row[2].number < 0 || row[3].bytes.len != SHA256_LEN)
@@ -92,7 +92,7 @@ static enum error read_names(struct transfer *t, struct content_name *names, siz
         name->size_bytes = (uint64_t)row[2].number;
         memcpy(name->sha256.bytes, row[3].bytes.ptr, SHA256_LEN);
     }
-    return e;
+    return OK;
 }
 
 /* --- Chunks of PostgreSQL ------------------------------------------------------------------- */
@@ -113,18 +113,18 @@ static enum error run(struct side *side, const char *sql, const struct transfer_
 {
     bool found = true;
     *out_found = false;
-    enum error e = side->ops->ask(side, sql, params, CHUNK_TYPES, n_params);
-    while (e == OK && found) {
+    TRY(side->ops->ask(side, sql, params, CHUNK_TYPES, n_params));
+    while (found) {
         struct transfer_value row[2];
-        e = side->ops->next(side, row, n_columns, &found);
-        for (size_t i = 0; e == OK && found && i < n_columns; i++) {
+        TRY(side->ops->next(side, row, n_columns, &found));
+        for (size_t i = 0; found && i < n_columns; i++) {
             out_row[i] = row[i];
             if (row[i].kind == VALUE_BYTES)
                 out_row[i].bytes = arena_str(side->arena, row[i].bytes);
             *out_found = true;
         }
     }
-    return e;
+    return OK;
 }
 
 static enum error chunks_size(
@@ -133,13 +133,13 @@ static enum error chunks_size(
     struct transfer_value key[3], row[2] = {{0}};
     bool found;
     chunk_key(name, 0, key);
-    enum error e = run(side,
+    TRY(run(side,
         "SELECT count(*), coalesce(sum(octet_length(bytes)), 0)::bigint FROM blob_chunks"
         " WHERE tenant_id = $1 AND blob_id = $2",
-        key, 2, row, 2, &found);
+        key, 2, row, 2, &found));
     *out_chunks = (uint64_t)row[0].number;
     *out_bytes = (uint64_t)row[1].number;
-    return e;
+    return OK;
 }
 
 /* --- Pieces --------------------------------------------------------------------------------- */
@@ -179,16 +179,14 @@ static enum error read_piece(struct errand *r, struct side *side, int fd, uint64
     struct arena_mark mark = arena_mark(side->arena);
     bool found;
     chunk_key(r->name, (int64_t)n, key);
-    enum error e =
-        run(side, "SELECT bytes FROM blob_chunks WHERE tenant_id = $1 AND blob_id = $2 AND n = $3",
-            key, 3, row, 1, &found);
-    if (e == OK && (!found || row[0].bytes.len != size))
-        e = lost(r->t, side, r->name);
-    if (e == OK && size > 0)
+    TRY(run(side, "SELECT bytes FROM blob_chunks WHERE tenant_id = $1 AND blob_id = $2 AND n = $3",
+        key, 3, row, 1, &found));
+    if ((!found || row[0].bytes.len != size))
+        TRY(lost(r->t, side, r->name));
+    if (size > 0)
         memcpy(r->piece, row[0].bytes.ptr, size);
-    if (e == OK)
-        arena_rewind(side->arena, mark);
-    return e;
+    arena_rewind(side->arena, mark);
+    return OK;
 }
 
 static enum error write_file(struct errand *r, size_t size)
@@ -247,9 +245,9 @@ static enum error has_content(struct errand *r, bool *out_has)
                    (uint64_t)info.st_size == r->name->size_bytes;
         return OK;
     }
-    enum error e = chunks_size(r->t->to, r->name, &chunks, &bytes);
+    TRY(chunks_size(r->t->to, r->name, &chunks, &bytes));
     *out_has = bytes == r->name->size_bytes;
-    return e;
+    return OK;
 }
 
 static enum error begin_target(struct errand *r)
@@ -284,20 +282,18 @@ static enum error move_content(struct transfer *t, const struct content_name *na
         .to_fd = -1,
         .piece = mem_alloc(PIECE_BYTES)};
     bool has = false;
-    enum error e = has_content(&r, &has);
-    if (e != OK || has)
-        return e;
-    e = open_source(&r, t->from, r.from, &r.from_fd);
-    if (e == OK)
-        e = begin_target(&r);
-    for (uint64_t n = 0; e == OK && n < count_pieces(name); n++) {
-        e = read_piece(&r, t->from, r.from_fd, n);
-        if (e == OK)
-            e = write_piece(&r, n);
-        if (e == OK && progress_is_cancelled(t->progress))
-            e = transfer_cancelled(t);
+    TRY(has_content(&r, &has));
+    if (has)
+        return OK;
+    TRY(open_source(&r, t->from, r.from, &r.from_fd));
+    TRY(begin_target(&r));
+    for (uint64_t n = 0; n < count_pieces(name); n++) {
+        TRY(read_piece(&r, t->from, r.from_fd, n));
+        TRY(write_piece(&r, n));
+        if (progress_is_cancelled(t->progress))
+            TRY(transfer_cancelled(t));
     }
-    return e;
+    return OK;
 }
 
 /* Compares the target's content with its row. */
@@ -307,18 +303,17 @@ static enum error verify_content(struct transfer *t, const struct content_name *
     struct errand r = {
         .t = t, .name = name, .from_fd = -1, .to_fd = -1, .piece = mem_alloc(PIECE_BYTES)};
     struct sha256_state *state = sha256_create();
-    enum error e = open_source(&r, t->to, directory_of(t->to), &r.from_fd);
-    for (uint64_t n = 0; e == OK && n < count_pieces(name); n++) {
-        e = read_piece(&r, t->to, r.from_fd, n);
-        if (e == OK)
-            sha256_add(state, (struct str){r.piece, piece_size(name, n)});
-        if (e == OK && progress_is_cancelled(t->progress))
-            e = transfer_cancelled(t);
+    TRY(open_source(&r, t->to, directory_of(t->to), &r.from_fd));
+    for (uint64_t n = 0; n < count_pieces(name); n++) {
+        TRY(read_piece(&r, t->to, r.from_fd, n));
+        sha256_add(state, (struct str){r.piece, piece_size(name, n)});
+        if (progress_is_cancelled(t->progress))
+            TRY(transfer_cancelled(t));
     }
     struct sha256 hash = sha256_finish(state);
-    if (e == OK && memcmp(hash.bytes, name->sha256.bytes, SHA256_LEN) != 0)
-        e = lost(t, t->to, name);
-    return e;
+    if (memcmp(hash.bytes, name->sha256.bytes, SHA256_LEN) != 0)
+        TRY(lost(t, t->to, name));
+    return OK;
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
@@ -361,10 +356,10 @@ enum error transfer_count_files(struct transfer *t)
 enum error transfer_move_files(struct transfer *t)
 {
     const char *to = directory_of(t->to);
-    enum error e = for_each(t, "copying files", move_content);
-    if (e == OK && to != NULL && t->result.files.n_files > 0)
-        e = content_make_last(to, t->problem);
-    return e;
+    TRY(for_each(t, "copying files", move_content));
+    if (to != NULL && t->result.files.n_files > 0)
+        TRY(content_make_last(to, t->problem));
+    return OK;
 }
 
 enum error transfer_verify_files(struct transfer *t)

@@ -108,38 +108,38 @@ static enum error read_columns(struct side *side, struct catalogue *c)
 {
     struct transfer_value row[5];
     bool found = true;
-    enum error e = side->ops->ask(side, side->ops->sql.columns, NULL, NULL, 0);
-    while (e == OK && found) {
-        e = side->ops->next(side, row, 5, &found);
-        if (e == OK && found)
-            e = add_column(side, c, row);
+    TRY(side->ops->ask(side, side->ops->sql.columns, NULL, NULL, 0));
+    while (found) {
+        TRY(side->ops->next(side, row, 5, &found));
+        if (found)
+            TRY(add_column(side, c, row));
     }
-    return e;
+    return OK;
 }
 
 static enum error read_parents(struct side *side, struct catalogue *c)
 {
     struct transfer_value row[2];
     bool found = true;
-    enum error e = side->ops->ask(side, side->ops->sql.parents, NULL, NULL, 0);
-    while (e == OK && found) {
-        e = side->ops->next(side, row, 2, &found);
-        if (e != OK || !found)
-            return e;
+    TRY(side->ops->ask(side, side->ops->sql.parents, NULL, NULL, 0));
+    while (found) {
+        TRY(side->ops->next(side, row, 2, &found));
+        if (!found)
+            return OK;
         if (c->n_parents == TRANSFER_MAX_PARENTS)
             return too_many(side, "foreign keys");
         c->parents[c->n_parents].child = arena_cstr(side->arena, row[0].bytes);
         c->parents[c->n_parents++].parent = arena_cstr(side->arena, row[1].bytes);
     }
-    return e;
+    return OK;
 }
 
 enum error catalogue_read(struct side *side, struct catalogue *out_catalogue)
 {
     *out_catalogue = (struct catalogue){0};
     out_catalogue->tables = ARENA_ARRAY(side->arena, struct catalogue_table, TRANSFER_MAX_TABLES);
-    enum error e = read_columns(side, out_catalogue);
-    return e == OK ? read_parents(side, out_catalogue) : e;
+    TRY(read_columns(side, out_catalogue));
+    return read_parents(side, out_catalogue);
 }
 
 static const struct catalogue_table *find_table(const struct catalogue *c, const char *name)
@@ -180,20 +180,17 @@ static enum error check_column(const struct catalogue_table *table,
 static enum error add_columns(struct transfer_table *out, const struct catalogue_table *from,
     const struct catalogue_table *to, struct problem *problem)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < to->n_columns; i++)
-        e = check_column(to, &to->columns[i], from, "target", problem);
-    for (size_t i = 0; e == OK && i < from->n_columns; i++) {
+    for (size_t i = 0; i < to->n_columns; i++)
+        TRY(check_column(to, &to->columns[i], from, "target", problem));
+    for (size_t i = 0; i < from->n_columns; i++) {
         const struct catalogue_column *column = &from->columns[i];
-        e = check_column(from, column, to, "source", problem);
-        if (e != OK)
-            return e;
+        TRY(check_column(from, column, to, "source", problem));
         out->columns[out->n_columns++] = (struct transfer_column){.name = column->name,
             .kind = column->kind,
             .type = {column->type, find_column(to, column->name)->type}};
         out->has_version |= strcmp(column->name, "version") == 0 && column->kind == VALUE_INT;
     }
-    return e;
+    return OK;
 }
 
 static void add_key_column(struct transfer_table *out, const char *name)
@@ -233,8 +230,8 @@ static enum error plan_table(struct transfer_table *out, const struct catalogue_
     const struct catalogue_table *to, struct problem *problem)
 {
     *out = (struct transfer_table){.name = from->name};
-    enum error e = add_columns(out, from, to, problem);
-    return e == OK ? add_key(out, from, to, problem) : e;
+    TRY(add_columns(out, from, to, problem));
+    return add_key(out, from, to, problem);
 }
 
 /* --- All of them ---------------------------------------------------------------------------- */
@@ -277,26 +274,22 @@ enum error plan_make(const struct catalogue *from, const struct catalogue *to, s
 {
     struct transfer_plan plan = {0};
     size_t n_left = 0;
-    enum error e = check_tables(from, to, "source", problem);
-    if (e == OK)
-        e = check_tables(to, from, "target", problem);
-    if (e != OK)
-        return e;
+    TRY(check_tables(from, to, "source", problem));
+    TRY(check_tables(to, from, "target", problem));
     for (size_t i = 0; i < to->n_tables; i++)
         n_left += plan_why_not_moved(to->tables[i].name) == NULL;
     plan.tables = ARENA_ARRAY(arena, struct transfer_table, n_left);
     while (plan.n_tables < n_left) {
         size_t before = plan.n_tables;
-        for (size_t i = 0; e == OK && i < to->n_tables; i++) {
+        for (size_t i = 0; i < to->n_tables; i++) {
             const struct catalogue_table *table = &to->tables[i];
             if (is_next(to, &plan, table->name))
-                e = plan_table(
-                    &plan.tables[plan.n_tables++], find_table(from, table->name), table, problem);
+                TRY(plan_table(
+                    &plan.tables[plan.n_tables++], find_table(from, table->name), table, problem));
         }
-        if (e == OK && plan.n_tables == before)
-            e = problem_set(problem, ERR_INTERNAL, "the foreign keys of the tables form a cycle");
-        if (e != OK)
-            return e;
+        if (plan.n_tables == before)
+            return problem_set(
+                problem, ERR_INTERNAL, "the foreign keys of the tables form a cycle");
     }
     *out_plan = plan;
     return OK;

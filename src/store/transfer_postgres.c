@@ -234,21 +234,20 @@ static enum error postgres_side_insert_commit(struct side *side)
     if (PQsendQueryParams(conn, "COMMIT", 0, NULL, NULL, NULL, NULL, 1) != 1 ||
         PQpipelineSync(conn) != 1)
         return refuse(s, "cannot write", NULL);
-    enum error e = read_answers(s);
-    if (e == OK && PQexitPipelineMode(conn) != 1)
+    TRY(read_answers(s));
+    if (PQexitPipelineMode(conn) != 1)
         return refuse(s, "cannot write", NULL);
-    return e;
+    return OK;
 }
 
 /* Gives the planner statistics of the new rows at once. */
 static enum error postgres_side_settle(struct side *side, const struct transfer_plan *plan)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < plan->n_tables; i++)
-        e = postgres_side_exec(
+    for (size_t i = 0; i < plan->n_tables; i++)
+        TRY(postgres_side_exec(
             side, arena_cstr(side->arena,
-                      arena_printf(side->arena, "ANALYZE \"%s\"", plan->tables[i].name)));
-    return e;
+                      arena_printf(side->arena, "ANALYZE \"%s\"", plan->tables[i].name))));
+    return OK;
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */
@@ -292,23 +291,22 @@ static enum error refuse_locked(struct side *side)
 {
     const struct transfer_value schema = {VALUE_TEXT, 0, side->place->schema};
     int64_t n_servers = 0;
-    enum error e = transfer_ask_numbers(side,
+    TRY(transfer_ask_numbers(side,
         "SELECT count(*) FROM pg_catalog.pg_locks WHERE locktype = 'advisory' AND objsubid = 2"
         " AND granted AND mode = 'ShareLock' AND classid::bigint = 1667328367"
         " AND objid::bigint = hashtext($1)::bigint & 4294967295 AND database = (SELECT oid"
         "  FROM pg_catalog.pg_database WHERE datname = current_database())",
-        &schema, PG_TEXT, &n_servers, 1);
-    if (e == OK && n_servers == 0)
+        &schema, PG_TEXT, &n_servers, 1));
+    if (n_servers == 0)
         return problem_set(side->problem, ERR_CONFLICT,
             "the %s: another cairn migrate is using the schema \"%.*s\"", side->name,
             STR_ARG(side->place->schema));
-    if (e == OK)
-        return problem_set(side->problem, ERR_CONFLICT,
-            "the %s: the schema \"%.*s\" of the database \"%s\" is served (sessions of cairn: "
-            "%lld): stop every server that uses it",
-            side->name, STR_ARG(side->place->schema), PQdb(of(side)->connection.conn),
-            (long long)n_servers);
-    return e;
+    return problem_set(side->problem, ERR_CONFLICT,
+        "the %s: the schema \"%.*s\" of the database \"%s\" is served (sessions of cairn: "
+        "%lld): stop every server that uses it",
+        side->name, STR_ARG(side->place->schema), PQdb(of(side)->connection.conn),
+        (long long)n_servers);
+    return OK;
 }
 
 static enum error lock_schema(struct side *side)
@@ -346,10 +344,9 @@ static enum error set_up(struct side *side)
             side->option);
     if (PQexitPipelineMode(s->connection.conn) != 1 || PQsetnonblocking(s->connection.conn, 0) != 0)
         return refuse(s, "cannot use it", NULL);
-    enum error e = postgres_side_exec(side, SETTINGS);
-    if (e == OK)
-        e = lock_schema(side);
-    return e == OK ? postgres_side_check_alone(side) : e;
+    TRY(postgres_side_exec(side, SETTINGS));
+    TRY(lock_schema(side));
+    return postgres_side_check_alone(side);
 }
 
 static enum error postgres_side_open(struct side *side)
@@ -357,11 +354,9 @@ static enum error postgres_side_open(struct side *side)
     struct postgres_side *s = of(side);
     s->store.base.config.schema = side->place->schema;
     s->store.schema = (char *)arena_cstr(side->arena, side->place->schema);
-    enum error e = pg_target_init(&s->target, side->place->url, false, side->option, side->problem);
-    if (e != OK)
-        return e;
+    TRY(pg_target_init(&s->target, side->place->url, false, side->option, side->problem));
     pg_connection_init(&s->connection, &s->store, &s->target);
-    e = pg_connect(&s->connection, side->problem);
+    enum error e = pg_connect(&s->connection, side->problem);
     if (e == OK)
         e = set_up(side);
     side->is_open = e == OK;

@@ -78,14 +78,12 @@ static enum error sqlite_side_open(struct side *side)
         side->arena, arena_printf(side->arena, "%.*s/cairn.db", STR_ARG(side->place->data_dir)));
     if (access(path, F_OK) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return OK;
-    enum error e = sqlite_take_directory(arena_cstr(side->arena, side->place->data_dir),
-        side->problem, &s->directory_fd, &s->lock_fd);
-    if (e != OK)
-        return e;
+    TRY(sqlite_take_directory(arena_cstr(side->arena, side->place->data_dir), side->problem,
+        &s->directory_fd, &s->lock_fd));
     int rc = sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX, NULL);
     if (rc != SQLITE_OK)
         return refuse(s, "cannot open it", rc);
-    e = configure(s);
+    enum error e = configure(s);
     side->is_open = e == OK;
     return e;
 }
@@ -104,9 +102,7 @@ static enum error sqlite_side_make(struct side *side)
         .on_fatal = ignore_fatal};
     struct store *store = NULL;
     disconnect(of(side));
-    enum error e = store_open(&config, side->problem, &store);
-    if (e != OK)
-        return e;
+    TRY(store_open(&config, side->problem, &store));
     store_close(store);
     return sqlite_side_open(side);
 }

@@ -47,14 +47,14 @@ enum error transfer_hash_table(
     struct transfer_value row[TRANSFER_MAX_COLUMNS];
     struct sha256_state *hash = hash_begin(table);
     bool found = true;
-    enum error e = side->ops->ask(side, plan_select(side, table, false), NULL, NULL, 0);
-    while (e == OK && found) {
-        e = transfer_next_row(side, table, row, &found);
-        if (e == OK && found)
+    TRY(side->ops->ask(side, plan_select(side, table, false), NULL, NULL, 0));
+    while (found) {
+        TRY(transfer_next_row(side, table, row, &found));
+        if (found)
             hash_row(hash, table, row);
     }
     *out_hash = sha256_finish(hash);
-    return e;
+    return OK;
 }
 
 /* --- Verifying ------------------------------------------------------------------------------ */
@@ -113,10 +113,10 @@ static enum error advance(struct side *side, const struct transfer_table *table,
 {
     if (!*more)
         return OK;
-    enum error e = transfer_next_row(side, table, row, more);
-    if (e == OK && *more)
+    TRY(transfer_next_row(side, table, row, more));
+    if (*more)
         hash_row(hash, table, row);
-    return e;
+    return OK;
 }
 
 /* Reads both sides in step, to name the first row that differs. */
@@ -166,12 +166,12 @@ static enum error verify_last_id(
     struct transfer *t, const char *sql, const char *what, int64_t expected)
 {
     int64_t last_id = 0;
-    enum error e = transfer_ask_numbers(t->to, sql, NULL, 0, &last_id, 1);
-    if (e == OK && last_id != expected)
+    TRY(transfer_ask_numbers(t->to, sql, NULL, 0, &last_id, 1));
+    if (last_id != expected)
         add_fault(t, what,
             arena_printf(
                 t->arena, "%lld instead of %lld", (long long)last_id, (long long)expected));
-    return e;
+    return OK;
 }
 
 static struct sha256 hash_all(const struct transfer_result *result)
@@ -191,17 +191,10 @@ static struct sha256 hash_all(const struct transfer_result *result)
 enum error transfer_verify(struct transfer *t)
 {
     t->n_done = 0;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < t->plan.n_tables; i++)
-        e = verify_table(t, i);
-    if (e == OK)
-        e = verify_last_id(
-            t, t->to->ops->sql.last_id, "the last event id", t->result.last_event_id);
-    if (e == OK)
-        e = verify_last_id(
-            t, t->to->ops->sql.last_step_id, "the last log_id", t->result.last_step_id);
-    if (e != OK)
-        return e;
+    for (size_t i = 0; i < t->plan.n_tables; i++)
+        TRY(verify_table(t, i));
+    TRY(verify_last_id(t, t->to->ops->sql.last_id, "the last event id", t->result.last_event_id));
+    TRY(verify_last_id(t, t->to->ops->sql.last_step_id, "the last log_id", t->result.last_step_id));
     if (!str_is_none(t->faults))
         return problem_set(t->problem, ERR_CONFLICT,
             "the verification failed, the target differs in: %.*s", STR_ARG(t->faults));

@@ -43,9 +43,9 @@ static enum error read_cursor(
 {
     struct str text = STR_NONE, position;
     *out_mark = (struct agent_link_mark){0};
-    enum error e = cursor_to_text(call, cursor, &text);
-    if (e != OK || str_is_none(text))
-        return e;
+    TRY(cursor_to_text(call, cursor, &text));
+    if (str_is_none(text))
+        return OK;
     out_mark->is_set = true;
     if (!str_next_part(&text, ':', &position) || !str_to_i64(position, &out_mark->position) ||
         str_is_none(text) || !uuid_parse(text, &out_mark->child_id))
@@ -59,31 +59,27 @@ enum error handle_agent_link_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct agent_link *links = ARENA_ARRAY(call->arena, struct agent_link, page.limit);
     struct agent_link_mark after;
-    enum error e = read_cursor(call, q->page.cursor, &after);
-    if (e == OK)
-        e = agent_link_list(c, call->request.params[0], &after, &page, links);
-    if (e == OK)
-        call_answer_list(call, &schema_agent_link, links, &page,
-            page.more ? cursor_of(call->arena, &links[page.count - 1]) : STR_NONE);
-    return e;
+    TRY(read_cursor(call, q->page.cursor, &after));
+    TRY(agent_link_list(c, call->request.params[0], &after, &page, links));
+    call_answer_list(call, &schema_agent_link, links, &page,
+        page.more ? cursor_of(call->arena, &links[page.count - 1]) : STR_NONE);
+    return OK;
 }
 
 enum error handle_agent_link_get(struct call *call, struct context *c)
 {
     struct agent_link link;
-    enum error e = agent_link_get(c, call->request.params[0], call->request.params[1], &link);
-    if (e == OK)
-        call_answer(call, &schema_agent_link, &link, link.revision);
-    return e;
+    TRY(agent_link_get(c, call->request.params[0], call->request.params[1], &link));
+    call_answer(call, &schema_agent_link, &link, link.revision);
+    return OK;
 }
 
 enum error handle_agent_tree(struct call *call, struct context *c)
 {
     struct agent_tree tree;
-    enum error e = agent_tree(c, call->request.params[0], &tree);
-    if (e == OK)
-        call_answer(call, &schema_agent_tree, &tree, 0);
-    return e;
+    TRY(agent_tree(c, call->request.params[0], &tree));
+    call_answer(call, &schema_agent_tree, &tree, 0);
+    return OK;
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -96,11 +92,8 @@ enum error handle_agent_link_put(struct call *call, struct context *c)
         link = *(const struct agent_link *)call->request.input;
     link.parent_id = call->request.params[0];
     link.child_id = call->request.params[1];
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_link_put(c, &link, &is_new);
-    if (e != OK)
-        return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_link_put(c, &link, &is_new));
     if (is_new)
         call->answer.status = 201;
     call_answer(call, &schema_agent_link, &link, link.revision);
@@ -109,10 +102,8 @@ enum error handle_agent_link_put(struct call *call, struct context *c)
 
 enum error handle_agent_link_delete(struct call *call, struct context *c)
 {
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_link_delete(c, call->request.params[0], call->request.params[1]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_link_delete(c, call->request.params[0], call->request.params[1]));
+    call_answer_nothing(call);
+    return OK;
 }

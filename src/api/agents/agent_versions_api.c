@@ -92,32 +92,28 @@ enum error handle_agent_version_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct agent_version *versions = ARENA_ARRAY(call->arena, struct agent_version, page.limit);
     int64_t before;
-    enum error e = cursor_to_number(call, q->page.cursor, &before);
-    if (e == OK)
-        e = agent_version_list(c, call->request.params[0], before, &page, versions);
-    if (e == OK)
-        call_answer_page(call, &schema_agent_version_head, versions, &page,
-            CURSOR_BY(struct agent_version, number));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &before));
+    TRY(agent_version_list(c, call->request.params[0], before, &page, versions));
+    call_answer_page(
+        call, &schema_agent_version_head, versions, &page, CURSOR_BY(struct agent_version, number));
+    return OK;
 }
 
 enum error handle_agent_version_get(struct call *call, struct context *c)
 {
     struct agent_version version;
-    enum error e = agent_version_get(c, call->request.params[0], call->request.texts[1], &version);
-    if (e == OK)
-        answer(call, &version);
-    return e;
+    TRY(agent_version_get(c, call->request.params[0], call->request.texts[1], &version));
+    answer(call, &version);
+    return OK;
 }
 
 enum error handle_agent_version_diff(struct call *call, struct context *c)
 {
     struct agent_diff diff;
-    enum error e = agent_version_diff(
-        c, call->request.params[0], call->request.texts[1], call->request.texts[2], &diff);
-    if (e == OK)
-        call_answer(call, &schema_agent_diff, &diff, 0);
-    return e;
+    TRY(agent_version_diff(
+        c, call->request.params[0], call->request.texts[1], call->request.texts[2], &diff));
+    call_answer(call, &schema_agent_diff, &diff, 0);
+    return OK;
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -137,36 +133,26 @@ enum error handle_agent_version_create(struct call *call, struct context *c)
     struct agent_version_draft draft = *(const struct agent_version_draft *)call->request.input;
     struct agent_version version;
     draft.parts = given_parts(call);
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_version_create(c, call->request.params[0], &draft, &version);
-    if (e == OK)
-        answer(call, &version);
-    return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_version_create(c, call->request.params[0], &draft, &version));
+    answer(call, &version);
+    return OK;
 }
 
 enum error handle_agent_version_patch(struct call *call, struct context *c)
 {
     struct agent_version before, after;
     struct agent_version_draft old = {0}, new;
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_lock(c, call->request.params[0]);
-    if (e == OK)
-        e = agent_version_get(c, call->request.params[0], call->request.texts[1], &before);
-    if (e == OK)
-        e = context_check_match(c, before.revision);
-    if (e == OK)
-        e = agent_definition_read(c, before.parts, &old.definition);
-    if (e != OK)
-        return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_lock(c, call->request.params[0]));
+    TRY(agent_version_get(c, call->request.params[0], call->request.texts[1], &before));
+    TRY(context_check_match(c, before.revision));
+    TRY(agent_definition_read(c, before.parts, &old.definition));
     old.description = before.description;
-    e = call_apply_patch(call, &old, &new);
-    if (e == OK)
-        e = agent_version_update(c, &before, &new.definition, new.description, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(call_apply_patch(call, &old, &new));
+    TRY(agent_version_update(c, &before, &new.definition, new.description, &after));
+    answer(call, &after);
+    return OK;
 }
 
 static enum error answer_agent(struct call *call, enum error e, const struct agent *agent)

@@ -64,12 +64,10 @@ enum error handle_agent_create(struct call *call, struct context *c)
     const struct agent_body *body = call->request.input;
     struct agent agent = body->agent;
     agent.is_active = !body->has_is_active || agent.is_active;
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_create_defined(c, &agent, &body->definition);
-    if (e == OK)
-        answer(call, &agent);
-    return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_create_defined(c, &agent, &body->definition));
+    answer(call, &agent);
+    return OK;
 }
 
 enum error handle_agent_list(struct call *call, struct context *c)
@@ -78,48 +76,37 @@ enum error handle_agent_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct agent *agents = ARENA_ARRAY(call->arena, struct agent, page.limit);
     struct agent_filter filter = {.name = q->name, .kind = q->kind};
-    enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
-    if (e == OK)
-        e = agent_list(c, &filter, &page, agents);
-    if (e == OK)
-        call_answer_page(call, &schema_agent, agents, &page, CURSOR_BY(struct agent, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
+    TRY(agent_list(c, &filter, &page, agents));
+    call_answer_page(call, &schema_agent, agents, &page, CURSOR_BY(struct agent, id));
+    return OK;
 }
 
 enum error handle_agent_get(struct call *call, struct context *c)
 {
     struct agent agent;
-    enum error e = agent_get(c, call->request.params[0], &agent);
-    if (e == OK)
-        answer(call, &agent);
-    return e;
+    TRY(agent_get(c, call->request.params[0], &agent));
+    answer(call, &agent);
+    return OK;
 }
 
 enum error handle_agent_patch(struct call *call, struct context *c)
 {
     struct agent before, after;
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_lock(c, call->request.params[0]);
-    if (e == OK)
-        e = agent_get(c, call->request.params[0], &before);
-    if (e == OK)
-        e = context_check_match(c, before.revision);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK)
-        e = agent_update(c, &before, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_lock(c, call->request.params[0]));
+    TRY(agent_get(c, call->request.params[0], &before));
+    TRY(context_check_match(c, before.revision));
+    TRY(call_apply_patch(call, &before, &after));
+    TRY(agent_update(c, &before, &after));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_agent_delete(struct call *call, struct context *c)
 {
-    enum error e = agent_allow_tenant(c);
-    if (e == OK)
-        e = agent_delete(c, call->request.params[0]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(agent_allow_tenant(c));
+    TRY(agent_delete(c, call->request.params[0]));
+    call_answer_nothing(call);
+    return OK;
 }

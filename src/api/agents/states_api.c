@@ -105,32 +105,28 @@ enum error handle_state_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct state *states = ARENA_ARRAY(call->arena, struct state, page.limit);
     struct state_filter filter = {.with_documents = q->include != INCLUDE_NONE};
-    enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
-    if (e == OK)
-        e = state_list(c, &place, &filter, &page, states);
-    if (e == OK)
-        call_answer_page(call, &schema_state, states, &page, CURSOR_BY(struct state, name));
-    return e;
+    TRY(cursor_to_text(call, q->page.cursor, &filter.after));
+    TRY(state_list(c, &place, &filter, &page, states));
+    call_answer_page(call, &schema_state, states, &page, CURSOR_BY(struct state, name));
+    return OK;
 }
 
 enum error handle_state_get(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state state;
-    enum error e = state_get(c, &place, &state);
-    if (e == OK)
-        call_answer(call, &schema_state, &state, state.version);
-    return e;
+    TRY(state_get(c, &place, &state));
+    call_answer(call, &schema_state, &state, state.version);
+    return OK;
 }
 
 enum error handle_state_version_get(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state_version version;
-    enum error e = state_version_get(c, &place, version_of(call), &version);
-    if (e == OK)
-        call_answer(call, &schema_state_version, &version, 0);
-    return e;
+    TRY(state_version_get(c, &place, version_of(call), &version));
+    call_answer(call, &schema_state_version, &version, 0);
+    return OK;
 }
 
 enum error handle_state_version_list(struct call *call, struct context *c)
@@ -140,13 +136,11 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct state_version *versions = ARENA_ARRAY(call->arena, struct state_version, page.limit);
     int64_t before;
-    enum error e = cursor_to_number(call, q->page.cursor, &before);
-    if (e == OK)
-        e = state_version_list(c, &place, before, q->include != INCLUDE_NONE, &page, versions);
-    if (e == OK)
-        call_answer_page(
-            call, &schema_state_version, versions, &page, CURSOR_BY(struct state_version, version));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &before));
+    TRY(state_version_list(c, &place, before, q->include != INCLUDE_NONE, &page, versions));
+    call_answer_page(
+        call, &schema_state_version, versions, &page, CURSOR_BY(struct state_version, version));
+    return OK;
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -195,9 +189,7 @@ static enum error find_to_write(
 static enum error write_next(struct call *call, struct context *c, const struct state_place *place,
     const struct state *before, struct state *after)
 {
-    enum error e = state_write(c, place, before, after);
-    if (e != OK)
-        return e;
+    TRY(state_write(c, place, before, after));
     if (before->version == 0)
         call->answer.status = 201;
     call_answer(call, &schema_state, after, after->version);
@@ -208,41 +200,37 @@ enum error handle_state_put(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state before, after = *(const struct state *)call->request.input;
-    enum error e = find_to_write(call, c, &place, &before);
+    TRY(find_to_write(call, c, &place, &before));
     /* A member that the body leaves out stays, so that no client drops a schema by mistake; null
      * removes it. */
-    if (e == OK && before.version > 0)
+    if (before.version > 0)
         schema_keep_absent(call->route->body, &call->request.given, &before, &after);
-    return e == OK ? write_next(call, c, &place, &before, &after) : e;
+    return write_next(call, c, &place, &before, &after);
 }
 
 enum error handle_state_patch(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state before, after;
-    enum error e = find_to_write(call, c, &place, &before);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    return e == OK ? write_next(call, c, &place, &before, &after) : e;
+    TRY(find_to_write(call, c, &place, &before));
+    TRY(call_apply_patch(call, &before, &after));
+    return write_next(call, c, &place, &before, &after);
 }
 
 enum error handle_state_delete(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state before;
-    enum error e = find_to_write(call, c, &place, &before);
-    if (e == OK)
-        e = state_delete(c, &place, &before);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(find_to_write(call, c, &place, &before));
+    TRY(state_delete(c, &place, &before));
+    call_answer_nothing(call);
+    return OK;
 }
 
 enum error handle_state_focus(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
-    enum error e = state_focus(c, &place);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(state_focus(c, &place));
+    call_answer_nothing(call);
+    return OK;
 }

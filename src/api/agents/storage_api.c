@@ -63,11 +63,8 @@ enum error handle_storage_put(struct call *call, struct context *c)
 {
     struct storage_row row = {.item = {.key = call->request.texts[1]}};
     bool is_new;
-    enum error e = read_value(call, c, &row.item);
-    if (e == OK)
-        e = storage_put(c, call->request.params[0], &row.item, &is_new);
-    if (e != OK)
-        return e;
+    TRY(read_value(call, c, &row.item));
+    TRY(storage_put(c, call->request.params[0], &row.item, &is_new));
     if (is_new)
         call->answer.status = 201;
     call_answer(call, &schema_storage_item, &row, row.item.version);
@@ -77,9 +74,7 @@ enum error handle_storage_put(struct call *call, struct context *c)
 enum error handle_storage_get(struct call *call, struct context *c)
 {
     struct storage_item item;
-    enum error e = storage_get(c, call->request.params[0], call->request.texts[1], &item);
-    if (e != OK)
-        return e;
+    TRY(storage_get(c, call->request.params[0], call->request.texts[1], &item));
     call_mark_foreign(call, STR_NONE);
     call_answer_raw(
         call, item.content_type, str_is_none(item.value) ? item.bytes : item.value, item.version);
@@ -88,10 +83,9 @@ enum error handle_storage_get(struct call *call, struct context *c)
 
 enum error handle_storage_delete(struct call *call, struct context *c)
 {
-    enum error e = storage_delete(c, call->request.params[0], call->request.texts[1]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(storage_delete(c, call->request.params[0], call->request.texts[1]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 enum error handle_storage_list(struct call *call, struct context *c)
@@ -100,11 +94,8 @@ enum error handle_storage_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct storage_item *items = ARENA_ARRAY(call->arena, struct storage_item, page.limit);
     struct storage_filter filter = {.prefix = q->prefix, .with_values = q->include != INCLUDE_NONE};
-    enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
-    if (e == OK)
-        e = storage_list(c, call->request.params[0], &filter, &page, items);
-    if (e != OK)
-        return e;
+    TRY(cursor_to_text(call, q->page.cursor, &filter.after));
+    TRY(storage_list(c, call->request.params[0], &filter, &page, items));
     struct storage_row *rows = ARENA_ARRAY(call->arena, struct storage_row, page.limit);
     for (size_t i = 0; i < page.count; i++) {
         rows[i] = (struct storage_row){.item = items[i]};

@@ -35,10 +35,9 @@ enum error handle_checkpoint_delete(struct call *call, struct context *c)
 {
     const struct namespace_query *q = call->request.query;
     struct checkpoint_removed removed;
-    enum error e = checkpoint_delete_all(c, call->request.params[0], q->ns, &removed);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_pruned, &removed, 0);
-    return e;
+    TRY(checkpoint_delete_all(c, call->request.params[0], q->ns, &removed));
+    call_answer(call, &schema_checkpoint_pruned, &removed, 0);
+    return OK;
 }
 
 struct prune_body {
@@ -80,10 +79,9 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
         .has_older_than = body->has_older_than || body->has_older_than_s,
         .older_than =
             body->has_older_than ? body->older_than : c->now_us - body->older_than_s * 1000000};
-    enum error e = checkpoint_prune(c, call->request.params[0], &prune, &removed);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_pruned, &removed, 0);
-    return e;
+    TRY(checkpoint_prune(c, call->request.params[0], &prune, &removed));
+    call_answer(call, &schema_checkpoint_pruned, &removed, 0);
+    return OK;
 }
 
 /* --- Copy ---------------------------------------------------------------------------------- */
@@ -105,10 +103,9 @@ enum error handle_checkpoint_copy(struct call *call, struct context *c)
 {
     const struct copy_body *body = call->request.input;
     struct checkpoint_removed copied;
-    enum error e = checkpoint_copy(c, call->request.params[0], body->to_thread_id, &copied);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_copied, &copied, 0);
-    return e;
+    TRY(checkpoint_copy(c, call->request.params[0], body->to_thread_id, &copied));
+    call_answer(call, &schema_checkpoint_copied, &copied, 0);
+    return OK;
 }
 
 /* --- Compare ------------------------------------------------------------------------------- */
@@ -132,11 +129,10 @@ enum error handle_checkpoint_diff(struct call *call, struct context *c)
 {
     const struct namespace_query *q = call->request.query;
     struct checkpoint_diff diff;
-    enum error e = checkpoint_diff(
-        c, call->request.params[0], q->ns, call->request.params[1], call->request.params[2], &diff);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_diff, &diff, 0);
-    return e;
+    TRY(checkpoint_diff(c, call->request.params[0], q->ns, call->request.params[1],
+        call->request.params[2], &diff));
+    call_answer(call, &schema_checkpoint_diff, &diff, 0);
+    return OK;
 }
 
 /* --- Recover ------------------------------------------------------------------------------- */
@@ -191,10 +187,9 @@ static enum error answer_recovery(
     place->has_id = q->has_id;
     place->id = q->id;
     place->ns = str_is_none(q->ns) && !q->has_id ? STR("") : q->ns;
-    enum error e = checkpoint_recover(c, place, &recovery);
-    if (e == OK)
-        call_answer(call, &schema_recovery, &recovery, 0);
-    return e;
+    TRY(checkpoint_recover(c, place, &recovery));
+    call_answer(call, &schema_recovery, &recovery, 0);
+    return OK;
 }
 
 enum error handle_thread_recovery(struct call *call, struct context *c)
@@ -206,9 +201,7 @@ enum error handle_thread_recovery(struct call *call, struct context *c)
 enum error handle_run_recovery(struct call *call, struct context *c)
 {
     struct run run;
-    enum error e = run_path_get(call, c, &run);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
     struct checkpoint_place place = {
         .thread_id = run.thread_id, .has_run_id = true, .run_id = run.id};
     return answer_recovery(call, c, &place);
@@ -250,11 +243,10 @@ enum error handle_checkpoint_deltas(struct call *call, struct context *c)
 {
     const struct deltas_body *body = call->request.input;
     struct checkpoint_deltas deltas;
-    enum error e = checkpoint_deltas(c, call->request.params[0], body->ns, call->request.params[1],
-        body->channels.items, body->channels.count, &deltas);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_deltas, &deltas, 0);
-    return e;
+    TRY(checkpoint_deltas(c, call->request.params[0], body->ns, call->request.params[1],
+        body->channels.items, body->channels.count, &deltas));
+    call_answer(call, &schema_checkpoint_deltas, &deltas, 0);
+    return OK;
 }
 
 /* --- Checkpoints of a run ------------------------------------------------------------------ */
@@ -262,9 +254,7 @@ enum error handle_checkpoint_deltas(struct call *call, struct context *c)
 enum error handle_run_checkpoints(struct call *call, struct context *c)
 {
     struct run run;
-    enum error e = run_path_get(call, c, &run);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
     struct checkpoint_filter filter = {
         .thread_id = run.thread_id, .has_run_id = true, .run_id = run.id};
     return checkpoints_answer_list(call, c, &schema_run_checkpoint, &filter);
@@ -276,14 +266,12 @@ enum error handle_run_checkpoint(struct call *call, struct context *c)
     struct uuid id = call->request.params[call_param(call, "checkpoint_id")];
     struct checkpoint k;
     struct run run;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = checkpoint_get(c, run.thread_id, q->ns, id, CHECKPOINT_WHOLE, &k);
-    if (e == OK && !(k.has_run_id && uuid_eq(k.run_id, run.id)))
+    TRY(run_path_get(call, c, &run));
+    TRY(checkpoint_get(c, run.thread_id, q->ns, id, CHECKPOINT_WHOLE, &k));
+    if (!(k.has_run_id && uuid_eq(k.run_id, run.id)))
         return context_not_found(c, "checkpoint", id);
-    if (e == OK)
-        call_answer(call, &schema_run_checkpoint, &k, 0);
-    return e;
+    call_answer(call, &schema_run_checkpoint, &k, 0);
+    return OK;
 }
 
 struct replay_body {
@@ -336,10 +324,8 @@ enum error handle_run_replay(struct call *call, struct context *c)
         .dispatch = body->dispatch};
     struct replayed replayed;
     struct run run;
-    enum error e = run_path_get_whole(call, c, &run);
-    if (e == OK)
-        e = checkpoint_replay(c, &run, &replay, &replayed.run, &replayed.checkpoint);
-    if (e == OK)
-        call_answer(call, &schema_replayed, &replayed, 0);
-    return e;
+    TRY(run_path_get_whole(call, c, &run));
+    TRY(checkpoint_replay(c, &run, &replay, &replayed.run, &replayed.checkpoint));
+    call_answer(call, &schema_replayed, &replayed, 0);
+    return OK;
 }

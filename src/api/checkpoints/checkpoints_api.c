@@ -157,11 +157,8 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
     checkpoint.thread_id = call->request.params[0];
     if (str_is_none(checkpoint.ns))
         checkpoint.ns = STR("");
-    enum error e = check_form(call, body);
-    if (e == OK)
-        e = checkpoint_put(c, &put, &checkpoint, &is_new);
-    if (e != OK)
-        return e;
+    TRY(check_form(call, body));
+    TRY(checkpoint_put(c, &put, &checkpoint, &is_new));
     checkpoint.channel_values = STR_NONE;
     checkpoint.pending_writes = STR_NONE;
     call_answer(call, &schema_checkpoint, &checkpoint, 0);
@@ -189,22 +186,20 @@ enum error handle_checkpoint_get(struct call *call, struct context *c)
 {
     const struct place_query *q = call->request.query;
     struct checkpoint k;
-    enum error e = checkpoint_get(
-        c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WHOLE, &k);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint, &k, 0);
-    return e;
+    TRY(checkpoint_get(
+        c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WHOLE, &k));
+    call_answer(call, &schema_checkpoint, &k, 0);
+    return OK;
 }
 
 enum error handle_checkpoint_latest(struct call *call, struct context *c)
 {
     const struct place_query *q = call->request.query;
     struct checkpoint k;
-    enum error e = checkpoint_latest(
-        c, call->request.params[0], str_is_none(q->ns) ? STR("") : q->ns, CHECKPOINT_WHOLE, &k);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint, &k, 0);
-    return e;
+    TRY(checkpoint_latest(
+        c, call->request.params[0], str_is_none(q->ns) ? STR("") : q->ns, CHECKPOINT_WHOLE, &k));
+    call_answer(call, &schema_checkpoint, &k, 0);
+    return OK;
 }
 
 /* --- Lists --------------------------------------------------------------------------------- */
@@ -273,9 +268,9 @@ static enum error read_cursor(
     struct str rest = STR_NONE, at, thread;
     if (!filter->of_all)
         return cursor_to_number(call, cursor, &out->sequence_num);
-    enum error e = cursor_to_text(call, cursor, &rest);
-    if (e != OK || str_is_none(rest))
-        return e;
+    TRY(cursor_to_text(call, cursor, &rest));
+    if (str_is_none(rest))
+        return OK;
     bool good = str_next_part(&rest, '~', &at) && str_to_i64(at, &out->created_at) &&
                 str_next_part(&rest, '~', &thread) && uuid_parse(thread, &out->thread_id) &&
                 str_to_i64(rest, &out->sequence_num) && out->sequence_num > 0;
@@ -390,11 +385,10 @@ enum error handle_checkpoint_writes_put(struct call *call, struct context *c)
             .value = str_is_none(items[i].value) ? STR("null") : items[i].value,
             .index = items[i].has_index ? items[i].index : (int64_t)i};
     struct written written = {0};
-    enum error e = checkpoint_put_writes(c, &checkpoint, &task, writes, n, &written.written);
+    TRY(checkpoint_put_writes(c, &checkpoint, &task, writes, n, &written.written));
     written.kept = (int64_t)n - written.written;
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_written, &written, 0);
-    return e;
+    call_answer(call, &schema_checkpoint_written, &written, 0);
+    return OK;
 }
 
 #define OF struct checkpoint
@@ -413,9 +407,8 @@ enum error handle_checkpoint_writes_get(struct call *call, struct context *c)
 {
     const struct place_query *q = call->request.query;
     struct checkpoint k;
-    enum error e = checkpoint_get(
-        c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WRITES, &k);
-    if (e == OK)
-        call_answer(call, &schema_checkpoint_writes, &k, 0);
-    return e;
+    TRY(checkpoint_get(
+        c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WRITES, &k));
+    call_answer(call, &schema_checkpoint_writes, &k, 0);
+    return OK;
 }

@@ -74,8 +74,8 @@ static enum error open_thread(struct context *c, const struct agent_run_create *
         *out_thread = (struct thread){.agent = agent->name};
         return thread_create(c, out_thread);
     }
-    enum error e = participant_check_access(c, body->thread_id, true);
-    return e == OK ? thread_get_head(c, body->thread_id, out_thread) : e;
+    TRY(participant_check_access(c, body->thread_id, true));
+    return thread_get_head(c, body->thread_id, out_thread);
 }
 
 enum error handle_agent_run_start(struct call *call, struct context *c)
@@ -96,12 +96,9 @@ enum error handle_agent_run_start(struct call *call, struct context *c)
         .user_input = body->input.message,
         .request = json_text_take(&request, call->arena),
         .metadata = body->metadata};
-    enum error e = agent_get(c, call->request.params[0], &agent);
-    if (e == OK)
-        e = open_thread(c, body, &agent, &thread);
-    if (e == OK)
-        e = run_start(c, thread.id, body->policy, &run);
-    if (e == OK)
-        call_answer(call, &schema_agent_run, &run, run.version);
-    return e;
+    TRY(agent_get(c, call->request.params[0], &agent));
+    TRY(open_thread(c, body, &agent, &thread));
+    TRY(run_start(c, thread.id, body->policy, &run));
+    call_answer(call, &schema_agent_run, &run, run.version);
+    return OK;
 }

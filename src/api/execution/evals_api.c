@@ -62,10 +62,9 @@ static void answer(struct call *call, const struct eval *eval)
 enum error handle_eval_create(struct call *call, struct context *c)
 {
     struct eval eval = *(const struct eval *)call->request.input;
-    enum error e = eval_create(c, &eval);
-    if (e == OK)
-        answer(call, &eval);
-    return e;
+    TRY(eval_create(c, &eval));
+    answer(call, &eval);
+    return OK;
 }
 
 enum error handle_eval_list(struct call *call, struct context *c)
@@ -78,44 +77,35 @@ enum error handle_eval_list(struct call *call, struct context *c)
         .agent_id = q->agent_id,
         .has_run_id = q->has_run_id,
         .run_id = q->run_id};
-    enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
-    if (e == OK)
-        e = eval_list(c, &filter, &page, evals);
-    if (e == OK)
-        call_answer_page(call, &schema_eval, evals, &page, CURSOR_BY(struct eval, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
+    TRY(eval_list(c, &filter, &page, evals));
+    call_answer_page(call, &schema_eval, evals, &page, CURSOR_BY(struct eval, id));
+    return OK;
 }
 
 enum error handle_eval_get(struct call *call, struct context *c)
 {
     struct eval eval;
-    enum error e = eval_get(c, call->request.params[0], &eval);
-    if (e == OK)
-        answer(call, &eval);
-    return e;
+    TRY(eval_get(c, call->request.params[0], &eval));
+    answer(call, &eval);
+    return OK;
 }
 
 enum error handle_eval_patch(struct call *call, struct context *c)
 {
     struct eval before, after;
-    enum error e = eval_lock(c, call->request.params[0]);
-    if (e == OK)
-        e = eval_get(c, call->request.params[0], &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK)
-        e = eval_update(c, &before, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(eval_lock(c, call->request.params[0]));
+    TRY(eval_get(c, call->request.params[0], &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
+    TRY(eval_update(c, &before, &after));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_eval_delete(struct call *call, struct context *c)
 {
-    enum error e = eval_delete(c, call->request.params[0]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(eval_delete(c, call->request.params[0]));
+    call_answer_nothing(call);
+    return OK;
 }

@@ -77,41 +77,34 @@ enum error handle_history_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct history_entry *entries = ARENA_ARRAY(call->arena, struct history_entry, page.limit);
     struct history_filter filter = {.with_messages = q->include != INCLUDE_NONE};
-    enum error e = cursor_to_number(call, q->page.cursor, &filter.before);
-    if (e == OK)
-        e = history_list(c, call->request.params[0], &filter, &page, entries);
-    if (e == OK)
-        call_answer_page(call, &schema_history_entry, entries, &page,
-            CURSOR_BY(struct history_entry, sequence_number));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &filter.before));
+    TRY(history_list(c, call->request.params[0], &filter, &page, entries));
+    call_answer_page(call, &schema_history_entry, entries, &page,
+        CURSOR_BY(struct history_entry, sequence_number));
+    return OK;
 }
 
 enum error handle_history_get(struct call *call, struct context *c)
 {
     struct history_entry entry;
-    enum error e = history_get(c, call->request.params[0], call->request.numbers[1], true, &entry);
-    if (e == OK)
-        call_answer(call, &schema_history_entry, &entry, entry.version);
-    return e;
+    TRY(history_get(c, call->request.params[0], call->request.numbers[1], true, &entry));
+    call_answer(call, &schema_history_entry, &entry, entry.version);
+    return OK;
 }
 
 enum error handle_history_patch(struct call *call, struct context *c)
 {
     struct history_entry before, after;
-    enum error e = history_get(
-        c, call->request.params[0], call->request.numbers[1], call->request.is_json_patch, &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
+    TRY(history_get(c, call->request.params[0], call->request.numbers[1],
+        call->request.is_json_patch, &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
     /* A merge patch is applied without the messages, which it can only replace. */
-    if (e == OK && call_member(call, "messages") == MEMBER_NULL)
+    if (call_member(call, "messages") == MEMBER_NULL)
         after.messages = STR("[]");
-    if (e == OK)
-        e = history_update(c, &before, &after);
-    if (e == OK)
-        call_answer(call, &schema_history_entry, &after, after.version);
-    return e;
+    TRY(history_update(c, &before, &after));
+    call_answer(call, &schema_history_entry, &after, after.version);
+    return OK;
 }
 
 /* --- Context ------------------------------------------------------------------------------- */
@@ -158,8 +151,7 @@ enum error handle_thread_context(struct call *call, struct context *c)
         .with_system = q->include_system,
     };
     struct history_context context;
-    enum error e = history_context(c, call->request.params[0], &query, &context);
-    if (e == OK)
-        call_answer(call, &schema_history_context, &context, 0);
-    return e;
+    TRY(history_context(c, call->request.params[0], &query, &context));
+    call_answer(call, &schema_history_context, &context, 0);
+    return OK;
 }

@@ -113,10 +113,9 @@ static enum error current_cursor(struct context *c, int64_t *out_cursor)
 {
     struct event_bounds bounds;
     const struct event_filter tenant = {.kind = STR_NONE};
-    enum error e = event_bounds(c, &tenant, &bounds);
-    if (e == OK)
-        *out_cursor = bounds.last;
-    return e;
+    TRY(event_bounds(c, &tenant, &bounds));
+    *out_cursor = bounds.last;
+    return OK;
 }
 
 static enum error answer(
@@ -124,9 +123,7 @@ static enum error answer(
 {
     struct thread thread;
     struct run run;
-    enum error e = thread_get_head(c, workflow_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, workflow_id, &thread));
     struct workflow w = {.workflow_id = thread.id,
         .status = thread_status_word(thread.status),
         .has_run_id = thread.has_most_recent_run_id,
@@ -134,12 +131,11 @@ static enum error answer(
         .run_status = STR_NONE,
         .cursor = cursor};
     if (w.has_run_id)
-        e = run_get_head(c, w.run_id, &run);
-    if (e == OK && w.has_run_id)
+        TRY(run_get_head(c, w.run_id, &run));
+    if (w.has_run_id)
         w.run_status = run_status_word(run.status);
-    if (e == OK)
-        call_answer(call, &schema_workflow, &w, 0);
-    return e;
+    call_answer(call, &schema_workflow, &w, 0);
+    return OK;
 }
 
 /* --- Start --------------------------------------------------------------------------------- */
@@ -218,11 +214,10 @@ static enum error open_workflow(
         *out_thread = (struct thread){.preferences = body->preferences};
         return thread_create(c, out_thread);
     }
-    enum error e = participant_check_access(c, body->workflow_id, true);
-    if (e == OK)
-        e = thread_get(c, body->workflow_id, out_thread);
-    if (e != OK || out_thread->status == THREAD_ACTIVE || out_thread->status == THREAD_PAUSED)
-        return e;
+    TRY(participant_check_access(c, body->workflow_id, true));
+    TRY(thread_get(c, body->workflow_id, out_thread));
+    if (out_thread->status == THREAD_ACTIVE || out_thread->status == THREAD_PAUSED)
+        return OK;
     return thread_set_status(c, out_thread, THREAD_ACTIVE);
 }
 
@@ -257,13 +252,13 @@ enum error handle_workflow_start(struct call *call, struct context *c)
 static enum error find_waiting(struct context *c, const struct thread *thread, struct run *out_run)
 {
     struct run_array active;
-    enum error e = run_list_active(c, thread->id, &active);
-    for (size_t i = active.count; e == OK && i > 0; i--)
+    TRY(run_list_active(c, thread->id, &active));
+    for (size_t i = active.count; i > 0; i--)
         if (active.runs[i - 1].status == RUN_WAITING)
             return run_get(c, active.runs[i - 1].id, out_run);
-    if (e == OK && !thread->has_most_recent_run_id)
+    if (!thread->has_most_recent_run_id)
         return problem_set(c->problem, ERR_CONFLICT, "the workflow has no run");
-    return e == OK ? run_get(c, thread->most_recent_run_id, out_run) : e;
+    return run_get(c, thread->most_recent_run_id, out_run);
 }
 
 enum error handle_workflow_input(struct call *call, struct context *c)
@@ -272,14 +267,11 @@ enum error handle_workflow_input(struct call *call, struct context *c)
     struct thread thread;
     struct run run;
     int64_t cursor;
-    enum error e = current_cursor(c, &cursor);
-    if (e == OK)
-        e = thread_get_head(c, call->request.params[0], &thread);
-    if (e == OK)
-        e = find_waiting(c, &thread, &run);
-    if (e == OK)
-        e = run_input(c, &run, body->input);
-    return e == OK ? answer(call, c, thread.id, cursor) : e;
+    TRY(current_cursor(c, &cursor));
+    TRY(thread_get_head(c, call->request.params[0], &thread));
+    TRY(find_waiting(c, &thread, &run));
+    TRY(run_input(c, &run, body->input));
+    return answer(call, c, thread.id, cursor);
 }
 
 static enum error with_thread(struct call *call, struct context *c,
@@ -287,12 +279,10 @@ static enum error with_thread(struct call *call, struct context *c,
 {
     struct thread thread;
     int64_t cursor;
-    enum error e = current_cursor(c, &cursor);
-    if (e == OK)
-        e = thread_get_head(c, call->request.params[0], &thread);
-    if (e == OK)
-        e = verb(c, &thread);
-    return e == OK ? answer(call, c, thread.id, cursor) : e;
+    TRY(current_cursor(c, &cursor));
+    TRY(thread_get_head(c, call->request.params[0], &thread));
+    TRY(verb(c, &thread));
+    return answer(call, c, thread.id, cursor);
 }
 
 static enum error cancel(struct context *c, struct thread *thread)
@@ -326,14 +316,12 @@ enum error handle_workflow_stream(struct call *call, struct context *c)
     a->filter = (struct event_filter){
         .has_thread_id = true, .thread_id = call->request.params[0], .kind = STR_NONE};
     call->answer.stream = a;
-    enum error e = event_bounds(c, &a->filter, &bounds);
-    if (e != OK)
-        return e;
+    TRY(event_bounds(c, &a->filter, &bounds));
     a->cursor.position = bounds.pruned;
     if (!q->has_cursor)
         return OK;
     a->cursor_id = q->cursor;
-    e = event_seq_at_id(c, call->request.params[0], q->cursor, &a->cursor.position);
+    enum error e = event_seq_at_id(c, call->request.params[0], q->cursor, &a->cursor.position);
     if (e != ERR_BAD_CURSOR)
         return e;
     problem_fault(

@@ -90,18 +90,15 @@ static enum error take_rate(
 static enum error take_rates(
     struct context *c, const char *place, const struct rates_body *told, struct price_rates *out)
 {
-    enum error e = take_rate(c, place, "input", told->input, &out->input);
-    if (e == OK)
-        e = take_rate(c, place, "output", told->output, &out->output);
-    if (e != OK)
-        return e;
+    TRY(take_rate(c, place, "input", told->input, &out->input));
+    TRY(take_rate(c, place, "output", told->output, &out->output));
     out->cache_write = (out->input * 5 + 3) / 4;
     out->cache_read = (out->input + 9) / 10;
     if (told->has_cache_write)
-        e = take_rate(c, place, "cache_write", told->cache_write, &out->cache_write);
-    if (e == OK && told->has_cache_read)
-        e = take_rate(c, place, "cache_read", told->cache_read, &out->cache_read);
-    return e;
+        TRY(take_rate(c, place, "cache_write", told->cache_write, &out->cache_write));
+    if (told->has_cache_read)
+        TRY(take_rate(c, place, "cache_read", told->cache_read, &out->cache_read));
+    return OK;
 }
 
 static struct rates_body tell_rates(const struct price_rates *rates)
@@ -152,15 +149,11 @@ enum error handle_price_put(struct call *call, struct context *c)
         .has_long_context = body->has_long_context,
         .long_context_tokens = body->long_context.above_tokens};
     bool is_new = false;
-    enum error e = check_model(call, price.model);
-    if (e == OK)
-        e = take_rates(c, "", &body->rates, &price.rates);
-    if (e == OK && body->has_long_context)
-        e = take_rates(c, "/long_context", &body->long_context.rates, &price.long_rates);
-    if (e == OK)
-        e = price_put(c, &price, &is_new);
-    if (e != OK)
-        return e;
+    TRY(check_model(call, price.model));
+    TRY(take_rates(c, "", &body->rates, &price.rates));
+    if (body->has_long_context)
+        TRY(take_rates(c, "/long_context", &body->long_context.rates, &price.long_rates));
+    TRY(price_put(c, &price, &is_new));
     answer(call, &price);
     if (is_new)
         call->answer.status = 201;
@@ -170,18 +163,16 @@ enum error handle_price_put(struct call *call, struct context *c)
 enum error handle_price_get(struct call *call, struct context *c)
 {
     struct price price;
-    enum error e = price_get(c, call->request.texts[0], &price);
-    if (e == OK)
-        answer(call, &price);
-    return e;
+    TRY(price_get(c, call->request.texts[0], &price));
+    answer(call, &price);
+    return OK;
 }
 
 enum error handle_price_delete(struct call *call, struct context *c)
 {
-    enum error e = price_delete(c, call->request.texts[0]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(price_delete(c, call->request.texts[0]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 static void answer_prices(struct call *call, const struct price *prices, const struct page *page,
@@ -199,12 +190,10 @@ enum error handle_price_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
     struct str after = STR_NONE;
-    enum error e = cursor_to_text(call, q->page.cursor, &after);
-    if (e == OK)
-        e = price_list(c, after, &page, prices);
-    if (e == OK)
-        answer_prices(call, prices, &page, CURSOR_BY(struct price_body, model));
-    return e;
+    TRY(cursor_to_text(call, q->page.cursor, &after));
+    TRY(price_list(c, after, &page, prices));
+    answer_prices(call, prices, &page, CURSOR_BY(struct price_body, model));
+    return OK;
 }
 
 enum error handle_price_version_list(struct call *call, struct context *c)
@@ -213,10 +202,8 @@ enum error handle_price_version_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
     int64_t before;
-    enum error e = cursor_to_number(call, q->page.cursor, &before);
-    if (e == OK)
-        e = price_version_list(c, call->request.texts[0], before, &page, prices);
-    if (e == OK)
-        answer_prices(call, prices, &page, CURSOR_BY(struct price_body, version));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &before));
+    TRY(price_version_list(c, call->request.texts[0], before, &page, prices));
+    answer_prices(call, prices, &page, CURSOR_BY(struct price_body, version));
+    return OK;
 }

@@ -107,10 +107,9 @@ static void answer(struct call *call, const struct resumption *r)
 enum error handle_resumption_get(struct call *call, struct context *c)
 {
     struct resumption r;
-    enum error e = resumption_get(c, call->request.params[0], true, &r);
-    if (e == OK)
-        answer(call, &r);
-    return e;
+    TRY(resumption_get(c, call->request.params[0], true, &r));
+    answer(call, &r);
+    return OK;
 }
 
 /* A write must name the version that it replaces, as for a state document. */
@@ -123,51 +122,39 @@ static enum error check_match(struct context *c, const struct resumption *before
 enum error handle_resumption_put(struct call *call, struct context *c)
 {
     struct resumption before, after = *(const struct resumption *)call->request.input;
-    enum error e = resumption_find(c, call->request.params[0], false, &before);
-    if (e == OK)
-        e = check_match(c, &before);
-    if (e != OK)
-        return e;
+    TRY(resumption_find(c, call->request.params[0], false, &before));
+    TRY(check_match(c, &before));
     if (call_member(call, "title") == MEMBER_ABSENT)
         after.title = before.title;
     if (before.version == 0)
         call->answer.status = 201;
-    e = resumption_write(c, &before, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(resumption_write(c, &before, &after));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_resumption_patch(struct call *call, struct context *c)
 {
     struct resumption before, after;
-    enum error e = resumption_get(c, call->request.params[0], call->request.is_json_patch, &before);
-    if (e == OK)
-        e = check_match(c, &before);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e != OK)
-        return e;
+    TRY(resumption_get(c, call->request.params[0], call->request.is_json_patch, &before));
+    TRY(check_match(c, &before));
+    TRY(call_apply_patch(call, &before, &after));
     /* A merge patch is applied without the lists, which it can only replace: null empties one. */
     if (call_member(call, "messages") == MEMBER_NULL)
         after.messages = STR("[]");
     if (call_member(call, "conversation_history") == MEMBER_NULL)
         after.conversation_history = STR("[]");
-    e = resumption_write(c, &before, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(resumption_write(c, &before, &after));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_resumption_append(struct call *call, struct context *c)
 {
     struct resumption r;
-    enum error e = resumption_get(c, call->request.params[0], false, &r);
-    if (e == OK)
-        e = context_check_match(c, r.version);
-    if (e == OK)
-        e = resumption_append(c, &r, call->request.input);
-    if (e == OK)
-        answer(call, &r);
-    return e;
+    TRY(resumption_get(c, call->request.params[0], false, &r));
+    TRY(context_check_match(c, r.version));
+    TRY(resumption_append(c, &r, call->request.input));
+    answer(call, &r);
+    return OK;
 }

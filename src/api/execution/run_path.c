@@ -12,12 +12,12 @@ static enum error check_agent(struct call *call, struct context *c, const struct
 
 enum error run_path_get(struct call *call, struct context *c, struct run *out_head)
 {
-    enum error e = run_get_head(c, call->request.params[call_param(call, "run_id")], out_head);
-    return e == OK ? check_agent(call, c, out_head) : e;
+    TRY(run_get_head(c, call->request.params[call_param(call, "run_id")], out_head));
+    return check_agent(call, c, out_head);
 }
 
 enum error run_path_get_whole(struct call *call, struct context *c, struct run *out_run)
 {
-    enum error e = run_get(c, call->request.params[call_param(call, "run_id")], out_run);
-    return e == OK ? check_agent(call, c, out_run) : e;
+    TRY(run_get(c, call->request.params[call_param(call, "run_id")], out_run));
+    return check_agent(call, c, out_run);
 }

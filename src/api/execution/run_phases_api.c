@@ -39,12 +39,10 @@ enum error handle_run_phase_move(struct call *call, struct context *c)
 {
     const struct phase_body *body = call->request.input;
     struct run run;
-    enum error e = run_path_get_whole(call, c, &run);
-    if (e == OK)
-        e = run_move_phase(c, &run, body->to, body->trigger, body->detail);
-    if (e == OK)
-        call_answer(call, &schema_run, &run, run.version);
-    return e;
+    TRY(run_path_get_whole(call, c, &run));
+    TRY(run_move_phase(c, &run, body->to, body->trigger, body->detail));
+    call_answer(call, &schema_run, &run, run.version);
+    return OK;
 }
 
 enum error handle_run_phase_list(struct call *call, struct context *c)
@@ -54,15 +52,11 @@ enum error handle_run_phase_list(struct call *call, struct context *c)
     struct run_phase *phases = ARENA_ARRAY(call->arena, struct run_phase, page.limit);
     struct run run;
     int64_t after;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = cursor_to_number(call, q->page.cursor, &after);
-    if (e == OK)
-        e = run_phase_list(c, run.id, after, &page, phases);
-    if (e == OK)
-        call_answer_page(
-            call, &schema_run_phase, phases, &page, CURSOR_BY(struct run_phase, number));
-    return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(cursor_to_number(call, q->page.cursor, &after));
+    TRY(run_phase_list(c, run.id, after, &page, phases));
+    call_answer_page(call, &schema_run_phase, phases, &page, CURSOR_BY(struct run_phase, number));
+    return OK;
 }
 
 /* --- The tree ------------------------------------------------------------------------------ */
@@ -129,11 +123,8 @@ enum error handle_run_tree(struct call *call, struct context *c)
     struct run run;
     struct run_array family;
     struct tree tree = {0};
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = run_list_family(c, run.id, &family, &tree.is_cut);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(run_list_family(c, run.id, &family, &tree.is_cut));
     tree.run_count = (int64_t)family.count;
     tree.root = make_node(call->arena, &family, 0);
     call_answer(call, &schema_run_tree, &tree, 0);

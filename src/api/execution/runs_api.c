@@ -290,10 +290,9 @@ enum error handle_run_start(struct call *call, struct context *c)
         .ask_clarifications = body->ask_clarifications,
         .state = body->state,
         .metadata = body->metadata};
-    enum error e = run_start(c, call->request.params[0], body->policy, &run);
-    if (e == OK)
-        answer(call, &run);
-    return e;
+    TRY(run_start(c, call->request.params[0], body->policy, &run));
+    answer(call, &run);
+    return OK;
 }
 
 static enum error answer_list(struct call *call, struct context *c, struct run_filter *filter)
@@ -306,12 +305,10 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
     filter->has_parent_run_id = q->has_parent_run_id;
     filter->parent_run_id = q->parent_run_id;
     filter->with_documents = q->include != INCLUDE_NONE;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &filter->has_before, &filter->before);
-    if (e == OK)
-        e = run_list(c, filter, &page, runs);
-    if (e == OK)
-        call_answer_page(call, &schema_run, runs, &page, CURSOR_BY(struct run, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &filter->has_before, &filter->before));
+    TRY(run_list(c, filter, &page, runs));
+    call_answer_page(call, &schema_run, runs, &page, CURSOR_BY(struct run, id));
+    return OK;
 }
 
 enum error handle_run_list(struct call *call, struct context *c)
@@ -328,8 +325,8 @@ enum error handle_agent_run_list(struct call *call, struct context *c)
 {
     struct agent agent;
     struct run_filter filter = {.has_agent_id = true, .agent_id = call->request.params[0]};
-    enum error e = agent_get(c, call->request.params[0], &agent);
-    return e == OK ? answer_list(call, c, &filter) : e;
+    TRY(agent_get(c, call->request.params[0], &agent));
+    return answer_list(call, c, &filter);
 }
 
 enum error handle_thread_run_list(struct call *call, struct context *c)
@@ -340,8 +337,8 @@ enum error handle_thread_run_list(struct call *call, struct context *c)
         .thread_id = call->request.params[0],
         .has_agent_id = q->has_agent_id,
         .agent_id = q->agent_id};
-    enum error e = thread_get_head(c, call->request.params[0], &thread);
-    return e == OK ? answer_list(call, c, &filter) : e;
+    TRY(thread_get_head(c, call->request.params[0], &thread));
+    return answer_list(call, c, &filter);
 }
 
 /* Reads the run of the path, applies one verb to the run, and answers with it. */
@@ -349,22 +346,17 @@ static enum error with_run(struct call *call, struct context *c,
     enum error (*verb)(struct call *call, struct context *c, struct run *run))
 {
     struct run run;
-    enum error e = run_path_get_whole(call, c, &run);
-    if (e == OK)
-        e = verb(call, c, &run);
-    if (e == OK)
-        answer(call, &run);
-    return e;
+    TRY(run_path_get_whole(call, c, &run));
+    TRY(verb(call, c, &run));
+    answer(call, &run);
+    return OK;
 }
 
 static enum error patch(struct call *call, struct context *c, struct run *run)
 {
     struct run before = *run;
-    enum error e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, run);
-    if (e != OK)
-        return e;
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, run));
     if (str_is_none(run->state))
         run->state = STR("{}");
     if (str_is_none(run->metadata))
@@ -416,9 +408,7 @@ static enum error read_members(struct call *call, struct context *c, struct run_
     const struct run_filter filter = {
         .has_parent_run_id = true, .parent_run_id = read->run.id, .with_documents = true};
     struct page page = {.limit = MEMBERS_MAX};
-    enum error e = run_list(c, &filter, &page, runs);
-    if (e != OK)
-        return e;
+    TRY(run_list(c, &filter, &page, runs));
     size_t count = page.count;
     struct member_response *members = ARENA_ARRAY(call->arena, struct member_response, count + 1);
     for (size_t i = 0; i < count; i++) {
@@ -442,13 +432,12 @@ enum error handle_run_get(struct call *call, struct context *c)
 {
     const struct run_query *q = call->request.query;
     struct run_read read = {0};
-    enum error e = run_path_get_whole(call, c, &read.run);
-    if (e == OK && q->include != INCLUDE_NONE)
-        e = read_members(call, c, &read);
+    TRY(run_path_get_whole(call, c, &read.run));
+    if (q->include != INCLUDE_NONE)
+        TRY(read_members(call, c, &read));
     /* The version does not cover the answers of the children. */
-    if (e == OK)
-        call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
-    return e;
+    call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
+    return OK;
 }
 
 enum error handle_run_patch(struct call *call, struct context *c)
@@ -496,12 +485,12 @@ enum error handle_run_claim(struct call *call, struct context *c)
         .thread_id = body->thread_id};
     struct run run;
     bool found;
-    enum error e = run_claim(c, &claim, &run, &found);
-    if (e == OK && found)
+    TRY(run_claim(c, &claim, &run, &found));
+    if (found)
         answer(call, &run);
-    if (e == OK && !found) {
+    if (!found) {
         call->answer.may_wait = true;
         call_answer_nothing(call);
     }
-    return e;
+    return OK;
 }

@@ -90,19 +90,15 @@ static enum error answer_calls(
 {
     struct step_page page;
     size_t n = 0, bytes = 0;
-    enum error e = steps_of_run(call, c, calls, &page);
-    if (e != OK)
-        return e;
+    TRY(steps_of_run(call, c, calls, &page));
     struct called *called = ARENA_ARRAY(call->arena, struct called, page.page.count);
     bool with_messages = calls == STEP_CALLS_LLM && steps_wants_messages(call);
-    for (; e == OK && n < page.page.count && bytes <= PAGE_MAX_BYTES; n++) {
-        e = tell_of(call, &page.steps[n], &called[n]);
-        if (e == OK && with_messages)
-            e = step_messages_of_call(c, &page.steps[n], &called[n].messages);
+    for (; n < page.page.count && bytes <= PAGE_MAX_BYTES; n++) {
+        TRY(tell_of(call, &page.steps[n], &called[n]));
+        if (with_messages)
+            TRY(step_messages_of_call(c, &page.steps[n], &called[n].messages));
         bytes += called[n].messages.len;
     }
-    if (e != OK)
-        return e;
     if (n < page.page.count) {
         page.page.count = n;
         page.page.more = true;
@@ -180,12 +176,10 @@ enum error handle_step_summary(struct call *call, struct context *c)
     if (q->has_run_id == q->has_thread_id)
         return problem_fault(&call->problem, q->has_run_id ? STR("thread_id") : STR("run_id"),
             "must be given alone: send exactly one of run_id and thread_id");
-    enum error e = q->has_run_id ? run_get_head(c, q->run_id, &run)
-                                 : thread_get_head(c, q->thread_id, &thread);
-    if (e == OK)
-        e = step_summarize(c, q->has_thread_id, q->has_run_id ? q->run_id : q->thread_id, types,
-            &sum.types.count, &sum.total, &sum.more_types);
-    if (e == OK)
-        call_answer(call, &schema_step_summary, &sum, 0);
-    return e;
+    TRY(q->has_run_id ? run_get_head(c, q->run_id, &run)
+                      : thread_get_head(c, q->thread_id, &thread));
+    TRY(step_summarize(c, q->has_thread_id, q->has_run_id ? q->run_id : q->thread_id, types,
+        &sum.types.count, &sum.total, &sum.more_types));
+    call_answer(call, &schema_step_summary, &sum, 0);
+    return OK;
 }

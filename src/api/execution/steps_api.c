@@ -149,20 +149,15 @@ enum error handle_step_append(struct call *call, struct context *c)
     size_t n = batch ? body->steps.count : 1;
     struct step *steps = ARENA_ARRAY(call->arena, struct step, n);
     struct run run;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = run_check_fence(c, &run);
-    if (e == OK)
-        e = check_form(call, body);
-    for (size_t i = 0; e == OK && i < n; i++) {
-        e = check_place(
-            call, &inputs[i], &run, batch ? arena_printf(call->arena, "/steps/%zu", i) : STR(""));
+    TRY(run_path_get(call, c, &run));
+    TRY(run_check_fence(c, &run));
+    TRY(check_form(call, body));
+    for (size_t i = 0; i < n; i++) {
+        TRY(check_place(
+            call, &inputs[i], &run, batch ? arena_printf(call->arena, "/steps/%zu", i) : STR("")));
         steps[i] = inputs[i].step;
     }
-    if (e == OK)
-        e = step_append(c, &run, steps, n, batch ? STR("/steps") : STR_NONE);
-    if (e != OK)
-        return e;
+    TRY(step_append(c, &run, steps, n, batch ? STR("/steps") : STR_NONE));
     struct appended appended = {
         (int64_t)n, steps[0].number, steps[n - 1].number, {.items = steps, .count = n}};
     if (batch)
@@ -232,14 +227,11 @@ enum error steps_of_run(
         .with_messages = calls == STEP_CALLS_NONE && steps_wants_messages(call)};
     *page = (struct step_page){.page = page_of(&q->page)};
     page->steps = ARENA_ARRAY(call->arena, struct step, page->page.limit);
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = check_type(call, q->action_type);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(check_type(call, q->action_type));
     filter.run_id = run.id;
-    e = cursor_to_number(call, q->page.cursor, &filter.after);
-    return e == OK ? step_list_run(c, &filter, page) : e;
+    TRY(cursor_to_number(call, q->page.cursor, &filter.after));
+    return step_list_run(c, &filter, page);
 }
 
 struct str steps_cursor(struct call *call, const struct step_page *page)
@@ -250,22 +242,19 @@ struct str steps_cursor(struct call *call, const struct step_page *page)
 enum error handle_run_step_list(struct call *call, struct context *c)
 {
     struct step_page page;
-    enum error e = steps_of_run(call, c, STEP_CALLS_NONE, &page);
-    if (e == OK)
-        call_answer_list(call, &schema_step, page.steps, &page.page, steps_cursor(call, &page));
-    return e;
+    TRY(steps_of_run(call, c, STEP_CALLS_NONE, &page));
+    call_answer_list(call, &schema_step, page.steps, &page.page, steps_cursor(call, &page));
+    return OK;
 }
 
 enum error handle_step_get(struct call *call, struct context *c)
 {
     struct run run;
     struct step step;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = step_get(c, run.id, call->request.numbers[call_param(call, "number")], &step);
-    if (e == OK)
-        call_answer(call, &schema_step, &step, 0);
-    return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(step_get(c, run.id, call->request.numbers[call_param(call, "number")], &step));
+    call_answer(call, &schema_step, &step, 0);
+    return OK;
 }
 
 /* --- Across runs --------------------------------------------------------------------------- */
@@ -300,10 +289,10 @@ const struct schema query_steps =
 static enum error read_cursor(struct call *call, struct str cursor, struct step_filter *filter)
 {
     struct str text = STR_NONE;
-    enum error e = cursor_to_text(call, cursor, &text);
+    TRY(cursor_to_text(call, cursor, &text));
     size_t tilde = str_find(text, '~');
-    if (e != OK || str_is_none(text))
-        return e;
+    if (str_is_none(text))
+        return OK;
     filter->has_cursor = true;
     if (tilde < text.len && str_to_i64(str_slice(text, 0, tilde), &filter->cursor_at) &&
         str_to_i64(str_slice(text, tilde + 1, text.len), &filter->cursor_id))
@@ -322,13 +311,9 @@ enum error handle_step_list(struct call *call, struct context *c)
     if (!q->has_to)
         filter.before = INT64_MAX;
     filter.with_messages = q->include != INCLUDE_NONE;
-    enum error e = read_cursor(call, q->page.cursor, &filter);
-    if (e == OK)
-        e = check_type(call, filter.action_type);
-    if (e == OK)
-        e = step_list(c, &filter, &page);
-    if (e != OK)
-        return e;
+    TRY(read_cursor(call, q->page.cursor, &filter));
+    TRY(check_type(call, filter.action_type));
+    TRY(step_list(c, &filter, &page));
     struct str next =
         arena_printf(call->arena, "%lld~%lld", (long long)page.next_at, (long long)page.next_id);
     call_answer_list(

@@ -158,11 +158,8 @@ enum error handle_tools_await(struct call *call, struct context *c)
         pause.results[i].content = content_or_null(pause.results[i].content);
     }
     struct run run;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = awaited_tools_add(c, &run, &pause);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(awaited_tools_add(c, &run, &pause));
     const struct tools_answer answer = {.run_id = run.id,
         .status = run_status_word(run.status),
         .phase = phase_word(run.phase),
@@ -181,11 +178,8 @@ enum error handle_tool_results(struct call *call, struct context *c)
         results[i] = ((const struct tool_result *)list->items)[i];
         results[i].content = content_or_null(results[i].content);
     }
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = awaited_tools_settle(c, &run, results, list->count, &outcome);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(awaited_tools_settle(c, &run, results, list->count, &outcome));
     const struct tools_answer answer = {.run_id = run.id,
         .status = run_status_word(run.status),
         .phase = phase_word(run.phase),
@@ -221,9 +215,9 @@ static enum error read_cursor(
     struct call *call, struct str cursor, struct awaited_tool_filter *filter)
 {
     struct str text = STR_NONE, pause, position;
-    enum error e = cursor_to_text(call, cursor, &text);
-    if (e != OK || str_is_none(text))
-        return e;
+    TRY(cursor_to_text(call, cursor, &text));
+    if (str_is_none(text))
+        return OK;
     bool good = str_next_part(&text, '.', &pause) && str_next_part(&text, '.', &position) &&
                 str_is_none(text) && str_to_i64(pause, &filter->after_pause) &&
                 str_to_i64(position, &filter->after_position);
@@ -237,13 +231,10 @@ enum error handle_tool_list(struct call *call, struct context *c)
     struct awaited_tool *tools = ARENA_ARRAY(call->arena, struct awaited_tool, page.limit);
     struct awaited_tool_filter filter = {.open_only = q->open};
     struct run run;
-    enum error e = read_cursor(call, q->page.cursor, &filter);
-    if (e == OK)
-        e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = awaited_tool_list(c, run.id, &filter, &page, tools);
-    if (e == OK)
-        call_answer_list(call, &schema_awaited_tool, tools, &page,
-            page.more ? cursor_of(call->arena, &tools[page.count - 1]) : STR_NONE);
-    return e;
+    TRY(read_cursor(call, q->page.cursor, &filter));
+    TRY(run_path_get(call, c, &run));
+    TRY(awaited_tool_list(c, run.id, &filter, &page, tools));
+    call_answer_list(call, &schema_awaited_tool, tools, &page,
+        page.more ? cursor_of(call->arena, &tools[page.count - 1]) : STR_NONE);
+    return OK;
 }

@@ -154,31 +154,26 @@ enum error handle_turn_create(struct call *call, struct context *c)
     struct run run;
     struct turn turn = {.input = input_text(call, &body->input)};
     take_body(body, &turn);
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = turn_check_input(c, body->input.message, body->input.tool_results);
-    if (e == OK)
-        e = turn_begin(c, &run, &turn, body->has_usage ? &body->usage.usage : NULL);
-    if (e == OK)
-        answer(call, &turn);
-    return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(turn_check_input(c, body->input.message, body->input.tool_results));
+    TRY(turn_begin(c, &run, &turn, body->has_usage ? &body->usage.usage : NULL));
+    answer(call, &turn);
+    return OK;
 }
 
 static enum error find(struct call *call, struct context *c, struct run *run, struct turn *turn)
 {
-    enum error e = run_path_get(call, c, run);
-    return e == OK ? turn_get(c, run->id, call->request.params[call_param(call, "turn_id")], turn)
-                   : e;
+    TRY(run_path_get(call, c, run));
+    return turn_get(c, run->id, call->request.params[call_param(call, "turn_id")], turn);
 }
 
 enum error handle_turn_get(struct call *call, struct context *c)
 {
     struct run run;
     struct turn turn;
-    enum error e = find(call, c, &run, &turn);
-    if (e == OK)
-        answer(call, &turn);
-    return e;
+    TRY(find(call, c, &run, &turn));
+    answer(call, &turn);
+    return OK;
 }
 
 enum error handle_turn_patch(struct call *call, struct context *c)
@@ -186,28 +181,22 @@ enum error handle_turn_patch(struct call *call, struct context *c)
     struct run run;
     struct turn before, after;
     struct turn_body patched;
-    enum error e = find(call, c, &run, &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e != OK)
-        return e;
+    TRY(find(call, c, &run, &before));
+    TRY(context_check_match(c, before.version));
     struct turn_body body = {.status = before.status,
         .output = before.output,
         .has_latency_ms = before.has_latency_ms,
         .latency_ms = before.latency_ms,
         .has_checkpoint_id = before.has_checkpoint_id,
         .checkpoint_id = before.checkpoint_id};
-    e = call_apply_patch(call, &body, &patched);
-    if (e != OK)
-        return e;
+    TRY(call_apply_patch(call, &body, &patched));
     after = before;
     take_body(&patched, &after);
     if (after.status == TURN_STATUS_NONE)
         after.status = before.status;
-    e = turn_update(c, &run, &before, &after, patched.has_usage ? &patched.usage.usage : NULL);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(turn_update(c, &run, &before, &after, patched.has_usage ? &patched.usage.usage : NULL));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_turn_list(struct call *call, struct context *c)
@@ -217,12 +206,9 @@ enum error handle_turn_list(struct call *call, struct context *c)
     struct turn *turns = ARENA_ARRAY(call->arena, struct turn, page.limit);
     struct run run;
     int64_t after;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = cursor_to_number(call, q->page.cursor, &after);
-    if (e == OK)
-        e = turn_list(c, run.id, after, q->include != INCLUDE_NONE, &page, turns);
-    if (e == OK)
-        call_answer_page(call, &schema_turn, turns, &page, CURSOR_BY(struct turn, number));
-    return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(cursor_to_number(call, q->page.cursor, &after));
+    TRY(turn_list(c, run.id, after, q->include != INCLUDE_NONE, &page, turns));
+    call_answer_page(call, &schema_turn, turns, &page, CURSOR_BY(struct turn, number));
+    return OK;
 }

@@ -74,13 +74,12 @@ enum error handle_cost(struct call *call, struct context *c)
     struct usage usage = body->usage.usage;
     struct cost cost;
     usage.model = body->model;
-    enum error e = usage_cost(c, &usage, &cost);
-    if (e == OK && !cost.is_priced)
+    TRY(usage_cost(c, &usage, &cost));
+    if (!cost.is_priced)
         return problem_fault(c->problem, STR("/model"),
             "must have a price: set it with PUT /v1/prices/%.*s", STR_ARG(body->model));
-    if (e == OK)
-        answer_cost(call, &usage, &cost);
-    return e;
+    answer_cost(call, &usage, &cost);
+    return OK;
 }
 
 enum error handle_run_usage_add(struct call *call, struct context *c)
@@ -89,15 +88,10 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
     struct usage usage = body->usage;
     struct run run;
     struct cost cost;
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = run_check_fence(c, &run);
-    if (e == OK)
-        e = usage_add(c, &run, body->has_turn_id ? body->turn_id : UUID_NIL, &usage, &cost);
-    if (e == OK)
-        e = history_update_usage(c, &run);
-    if (e != OK)
-        return e;
+    TRY(run_path_get(call, c, &run));
+    TRY(run_check_fence(c, &run));
+    TRY(usage_add(c, &run, body->has_turn_id ? body->turn_id : UUID_NIL, &usage, &cost));
+    TRY(history_update_usage(c, &run));
     if (str_is_none(usage.model))
         usage.model = run.model;
     answer_cost(call, &usage, &cost);
@@ -147,11 +141,9 @@ enum error handle_run_usage_get(struct call *call, struct context *c)
 {
     struct run run;
     struct run_usage_answer answer = {0};
-    enum error e = run_path_get(call, c, &run);
-    if (e == OK)
-        e = usage_of_run(c, run.id, &answer.total, &answer.models);
+    TRY(run_path_get(call, c, &run));
+    TRY(usage_of_run(c, run.id, &answer.total, &answer.models));
     answer.run_id = run.id;
-    if (e == OK)
-        call_answer(call, &schema_run_cost, &answer, 0);
-    return e;
+    call_answer(call, &schema_run_cost, &answer, 0);
+    return OK;
 }

@@ -216,8 +216,8 @@ static enum error take_filter(struct call *call, struct context *c, struct usage
         .provider = q->provider,
         .has_agent_id = q->has_agent_id,
         .agent_id = q->agent_id};
-    enum error e = take_days(call, c, out);
-    return e == OK ? take_groups(call, out) : e;
+    TRY(take_days(call, c, out));
+    return take_groups(call, out);
 }
 
 enum error handle_usage(struct call *call, struct context *c)
@@ -229,20 +229,13 @@ enum error handle_usage(struct call *call, struct context *c)
     struct usage_key after;
     struct str text = STR_NONE;
     struct usage_answer answer = {0};
-    enum error e = take_filter(call, c, &filter);
-    if (e == OK)
-        e = cursor_to_text(call, q->page.cursor, &text);
-    if (e != OK)
-        return e;
+    TRY(take_filter(call, c, &filter));
+    TRY(cursor_to_text(call, q->page.cursor, &text));
     if (!str_is_none(text) && !read_cursor(text, &after))
         return cursor_refused(call);
-    e = usage_report(c, &filter, str_is_none(text) ? NULL : &after, &page, groups);
-    if (e == OK)
-        e = usage_total(c, &filter, &answer.totals.sums);
-    if (e == OK)
-        e = usage_currency(c, &answer.currency);
-    if (e != OK)
-        return e;
+    TRY(usage_report(c, &filter, str_is_none(text) ? NULL : &after, &page, groups));
+    TRY(usage_total(c, &filter, &answer.totals.sums));
+    TRY(usage_currency(c, &answer.currency));
     answer.data =
         (struct nested_list){tell_rows(call->arena, &filter, groups, page.count), page.count};
     answer.has_more = page.more;
@@ -306,11 +299,8 @@ enum error handle_usage_averages(struct call *call, struct context *c)
     bool by_agent = q->group_by == BY_AGENT, has_after = false;
     int64_t since = c->now_us - (q->has_days ? q->days : AVERAGE_DAYS) * DAY_US;
     struct uuid after;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_after, &after);
-    if (e == OK)
-        e = usage_averages(c, by_agent, since, has_after ? &after : NULL, &page, averages);
-    if (e != OK)
-        return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_after, &after));
+    TRY(usage_averages(c, by_agent, since, has_after ? &after : NULL, &page, averages));
     struct average_row *rows = ARENA_ARRAY(call->arena, struct average_row, page.count);
     for (size_t i = 0; i < page.count; i++)
         rows[i] = (struct average_row){!by_agent, by_agent, averages[i]};

@@ -26,8 +26,8 @@ static enum error read_put(struct call *call, struct context *c, struct file_put
 enum error admit_file_put(struct call *call, struct context *c)
 {
     struct file_put put;
-    enum error e = read_put(call, c, &put);
-    return e == OK ? file_check_put(c, &put) : e;
+    TRY(read_put(call, c, &put));
+    return file_check_put(c, &put);
 }
 
 enum error handle_file_put(struct call *call, struct context *c)
@@ -36,21 +36,15 @@ enum error handle_file_put(struct call *call, struct context *c)
     struct file_put put;
     struct file file;
     bool created;
-    enum error e = read_put(call, c, &put);
-    if (e == OK)
-        e = file_check_put(c, &put);
-    if (e == OK)
-        e = blob_adopt(c, &brought, &stored);
-    if (e == OK)
-        e = blob_mend(c, call->api->store, &brought, &stored);
-    if (e != OK)
-        return e;
+    TRY(read_put(call, c, &put));
+    TRY(file_check_put(c, &put));
+    TRY(blob_adopt(c, &brought, &stored));
+    TRY(blob_mend(c, call->api->store, &brought, &stored));
     put.sha256 = stored.sha256;
     put.size_bytes = stored.size_bytes;
-    e = file_put(c, &put, &created, &file);
-    if (e == OK)
-        files_answer(call, &file, created);
-    return e;
+    TRY(file_put(c, &put, &created, &file));
+    files_answer(call, &file, created);
+    return OK;
 }
 
 /* --- Download ------------------------------------------------------------------------------ */
@@ -69,10 +63,7 @@ const struct schema query_file_get = SCHEMA("FileQuery", struct get_query, get_f
 static enum error answer_version(struct call *call, struct context *c, int64_t version)
 {
     struct file_version v;
-    enum error e =
-        file_get_version(c, call->request.params[0], call->request.texts[1], version, &v);
-    if (e != OK)
-        return e;
+    TRY(file_get_version(c, call->request.params[0], call->request.texts[1], version, &v));
     call_add_header(
         call, STR("Cairn-File-Version"), arena_printf(call->arena, "%lld", (long long)v.version));
     struct blob blob = {.id = v.blob_id, .sha256 = v.hash, .size_bytes = v.size_bytes};

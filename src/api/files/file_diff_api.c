@@ -80,12 +80,12 @@ static enum error read_text(
         return problem_set(c->problem, ERR_CONFLICT,
             "version %lld has %lld bytes; only texts of at most %d bytes can be compared",
             (long long)v->version, (long long)v->size_bytes, DIFF_MAX_BYTES);
-    enum error e = blob_read(c, call->api->store, &blob, out_text);
-    if (e == OK && (!str_is_utf8(*out_text) || str_has_byte(*out_text, '\0')))
+    TRY(blob_read(c, call->api->store, &blob, out_text));
+    if ((!str_is_utf8(*out_text) || str_has_byte(*out_text, '\0')))
         return problem_set(c->problem, ERR_CONFLICT,
             "version %lld is not a text: only UTF-8 without U+0000 can be compared",
             (long long)v->version);
-    return e;
+    return OK;
 }
 
 /* Finds the versions to compare. */
@@ -94,20 +94,18 @@ static enum error find_versions(struct call *call, struct context *c, struct fil
 {
     const struct diff_query *q = call->request.query;
     struct page page = {.limit = 1};
-    enum error e = file_get_version(
-        c, call->request.params[0], call->request.texts[1], q->has_to ? q->to : 0, out_to);
-    if (e != OK)
-        return e;
+    TRY(file_get_version(
+        c, call->request.params[0], call->request.texts[1], q->has_to ? q->to : 0, out_to));
     if (q->has_from)
         return file_get_version(
             c, call->request.params[0], call->request.texts[1], q->from, out_from);
-    e = file_list_versions(
-        c, call->request.params[0], call->request.texts[1], out_to->version, &page, out_from);
-    if (e == OK && page.count == 0)
+    TRY(file_list_versions(
+        c, call->request.params[0], call->request.texts[1], out_to->version, &page, out_from));
+    if (page.count == 0)
         return problem_set(c->problem, ERR_CONFLICT,
             "version %lld is the oldest version: name the version to compare in `from`",
             (long long)out_to->version);
-    return e;
+    return OK;
 }
 
 /* --- The answer ---------------------------------------------------------------------------- */
@@ -175,13 +173,9 @@ enum error handle_file_diff(struct call *call, struct context *c)
     const struct diff_query *q = call->request.query;
     if (call->arena->budget_bytes < DIFF_MEMORY_BYTES)
         call->arena->budget_bytes = DIFF_MEMORY_BYTES;
-    enum error e = find_versions(call, c, &from, &to);
-    if (e == OK)
-        e = read_text(call, c, &from, &before);
-    if (e == OK)
-        e = read_text(call, c, &to, &after);
-    if (e != OK)
-        return e;
+    TRY(find_versions(call, c, &from, &to));
+    TRY(read_text(call, c, &from, &before));
+    TRY(read_text(call, c, &to, &after));
     if (!diff_compute(call->arena, before, after, &diff))
         return problem_set(c->problem, ERR_CONFLICT,
             "only texts of at most %d lines can be compared", DIFF_MAX_LINES);

@@ -116,21 +116,18 @@ enum error handle_file_list(struct call *call, struct context *c)
     struct file_filter filter = {.thread_id = call->request.params[0], .prefix = q->prefix};
     struct page page = page_of(&q->page);
     struct file *files = ARENA_ARRAY(call->arena, struct file, page.limit);
-    enum error e = cursor_to_text(call, q->page.cursor, &filter.after);
-    if (e == OK)
-        e = file_list(c, &filter, &page, files);
-    if (e == OK)
-        call_answer_page(call, &schema_file, files, &page, CURSOR_BY(struct file, name));
-    return e;
+    TRY(cursor_to_text(call, q->page.cursor, &filter.after));
+    TRY(file_list(c, &filter, &page, files));
+    call_answer_page(call, &schema_file, files, &page, CURSOR_BY(struct file, name));
+    return OK;
 }
 
 enum error handle_file_info(struct call *call, struct context *c)
 {
     struct file file;
-    enum error e = file_get(c, call->request.params[0], call->request.texts[1], &file);
-    if (e == OK)
-        call_answer(call, &schema_file, &file, file.revision);
-    return e;
+    TRY(file_get(c, call->request.params[0], call->request.texts[1], &file));
+    call_answer(call, &schema_file, &file, file.revision);
+    return OK;
 }
 
 static enum error check_revision(struct context *c, const struct file *file)
@@ -144,25 +141,20 @@ static enum error check_revision(struct context *c, const struct file *file)
 enum error handle_file_patch(struct call *call, struct context *c)
 {
     struct file before, after;
-    enum error e = file_get(c, call->request.params[0], call->request.texts[1], &before);
-    if (e == OK)
-        e = check_revision(c, &before);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK)
-        e = file_set_metadata(
-            c, &before, str_is_none(after.metadata) ? STR("{}") : after.metadata, &after);
-    if (e == OK)
-        call_answer(call, &schema_file, &after, after.revision);
-    return e;
+    TRY(file_get(c, call->request.params[0], call->request.texts[1], &before));
+    TRY(check_revision(c, &before));
+    TRY(call_apply_patch(call, &before, &after));
+    TRY(file_set_metadata(
+        c, &before, str_is_none(after.metadata) ? STR("{}") : after.metadata, &after));
+    call_answer(call, &schema_file, &after, after.revision);
+    return OK;
 }
 
 enum error handle_file_delete(struct call *call, struct context *c)
 {
-    enum error e = file_delete(c, call->request.params[0], call->request.texts[1]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(file_delete(c, call->request.params[0], call->request.texts[1]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 enum error handle_file_versions(struct call *call, struct context *c)
@@ -171,34 +163,29 @@ enum error handle_file_versions(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct file_version *versions = ARENA_ARRAY(call->arena, struct file_version, page.limit);
     int64_t before;
-    enum error e = cursor_to_number(call, q->page.cursor, &before);
-    if (e == OK)
-        e = file_list_versions(
-            c, call->request.params[0], call->request.texts[1], before, &page, versions);
-    if (e == OK)
-        call_answer_page(
-            call, &schema_file_version, versions, &page, CURSOR_BY(struct file_version, version));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &before));
+    TRY(file_list_versions(
+        c, call->request.params[0], call->request.texts[1], before, &page, versions));
+    call_answer_page(
+        call, &schema_file_version, versions, &page, CURSOR_BY(struct file_version, version));
+    return OK;
 }
 
 enum error handle_file_version_delete(struct call *call, struct context *c)
 {
-    enum error e = file_delete_version(
-        c, call->request.params[0], call->request.texts[1], call->request.numbers[2]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(file_delete_version(
+        c, call->request.params[0], call->request.texts[1], call->request.numbers[2]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 enum error handle_file_restore(struct call *call, struct context *c)
 {
     const struct restore_body *body = call->request.input;
     struct file file;
-    enum error e =
-        file_restore(c, call->request.params[0], call->request.texts[1], body->version, &file);
-    if (e == OK)
-        files_answer(call, &file, false);
-    return e;
+    TRY(file_restore(c, call->request.params[0], call->request.texts[1], body->version, &file));
+    files_answer(call, &file, false);
+    return OK;
 }
 
 enum error handle_file_copy(struct call *call, struct context *c)
@@ -213,8 +200,7 @@ enum error handle_file_copy(struct call *call, struct context *c)
         .may_exist = body->if_exists == IF_EXISTS_ADD_VERSION};
     struct file file;
     bool created;
-    enum error e = file_copy(c, &copy, &created, &file);
-    if (e == OK)
-        files_answer(call, &file, created);
-    return e;
+    TRY(file_copy(c, &copy, &created, &file));
+    files_answer(call, &file, created);
+    return OK;
 }

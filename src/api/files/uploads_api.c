@@ -56,10 +56,9 @@ enum error handle_upload_create(struct call *call, struct context *c)
             (unsigned long long)call->api->upload_max_bytes);
     upload.thread_id = call->request.params[0];
     upload.content_type = files_media_type(upload.content_type, upload.name, STR_NONE);
-    enum error e = file_upload_create(c, &upload);
-    if (e == OK)
-        uploads_answer(call, c, &upload);
-    return e;
+    TRY(file_upload_create(c, &upload));
+    uploads_answer(call, c, &upload);
+    return OK;
 }
 
 enum error handle_upload_list(struct call *call, struct context *c)
@@ -69,31 +68,27 @@ enum error handle_upload_list(struct call *call, struct context *c)
     struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, page.limit);
     struct uuid before = UUID_NIL;
     bool has_before = false;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
-    if (e == OK)
-        e = file_upload_list(c, call->request.params[0], has_before, before, &page, uploads);
-    for (size_t i = 0; e == OK && i < page.count; i++)
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
+    TRY(file_upload_list(c, call->request.params[0], has_before, before, &page, uploads));
+    for (size_t i = 0; i < page.count; i++)
         tell_times(c, &uploads[i]);
-    if (e == OK)
-        call_answer_page(call, &schema_upload, uploads, &page, CURSOR_BY(struct file_upload, id));
-    return e;
+    call_answer_page(call, &schema_upload, uploads, &page, CURSOR_BY(struct file_upload, id));
+    return OK;
 }
 
 enum error handle_upload_get(struct call *call, struct context *c)
 {
     struct file_upload upload;
-    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
-    if (e == OK)
-        uploads_answer(call, c, &upload);
-    return e;
+    TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
+    uploads_answer(call, c, &upload);
+    return OK;
 }
 
 enum error handle_upload_delete(struct call *call, struct context *c)
 {
-    enum error e = file_upload_delete(c, call->request.params[0], call->request.params[1]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(file_upload_delete(c, call->request.params[0], call->request.params[1]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 /* --- Bytes --------------------------------------------------------------------------------- */
@@ -134,18 +129,13 @@ enum error admit_upload_append(struct call *call, struct context *c)
 {
     struct file_upload upload;
     int64_t offset;
-    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
-    if (e == OK)
-        e = file_upload_check_writer(c, &upload);
-    if (e == OK)
-        e = read_offset(call, &offset);
-    if (e == OK)
-        e = file_upload_check_offset(c, &upload, offset);
-    if (e == OK && upload.offset_bytes == upload.size_bytes)
-        e = problem_set(
+    TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
+    TRY(file_upload_check_writer(c, &upload));
+    TRY(read_offset(call, &offset));
+    TRY(file_upload_check_offset(c, &upload, offset));
+    if (upload.offset_bytes == upload.size_bytes)
+        return problem_set(
             c->problem, ERR_CONFLICT, "all bytes have been received: complete the upload");
-    if (e != OK)
-        return e;
     call->upload.is_resumed = true;
     call->upload.upload_id = upload.id;
     call->upload.id = upload.content_id;
@@ -164,14 +154,11 @@ enum error handle_upload_append(struct call *call, struct context *c)
         .hash = in->whole,
         .sealed_id = in->sealed_id};
     struct file_upload upload;
-    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
-    if (e == OK)
-        e = file_upload_check_offset(c, &upload, (int64_t)in->offset);
-    if (e == OK)
-        e = file_upload_advance(c, &upload, &piece);
-    if (e == OK)
-        uploads_answer(call, c, &upload);
-    return e;
+    TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
+    TRY(file_upload_check_offset(c, &upload, (int64_t)in->offset));
+    TRY(file_upload_advance(c, &upload, &piece));
+    uploads_answer(call, c, &upload);
+    return OK;
 }
 
 enum error handle_upload_complete(struct call *call, struct context *c)
@@ -179,10 +166,8 @@ enum error handle_upload_complete(struct call *call, struct context *c)
     struct file_upload upload;
     struct file file;
     bool created;
-    enum error e = file_upload_get(c, call->request.params[0], call->request.params[1], &upload);
-    if (e == OK)
-        e = file_upload_complete(c, &upload, &created, &file);
-    if (e == OK)
-        files_answer(call, &file, created);
-    return e;
+    TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
+    TRY(file_upload_complete(c, &upload, &created, &file));
+    files_answer(call, &file, created);
+    return OK;
 }

@@ -33,11 +33,8 @@ static enum error limit_rate(struct call *call, const struct api_key *key, int64
 static enum error enter_open(struct call *call, struct context *c)
 {
     bool any = true;
-    if (call->api->may_be_open) {
-        enum error e = key_any(c, &any);
-        if (e != OK)
-            return e;
-    }
+    if (call->api->may_be_open)
+        TRY(key_any(c, &any));
     if (any)
         return problem_set(
             &call->problem, ERR_UNAUTHENTICATED, "send an API key: Authorization: Bearer cairn_…");

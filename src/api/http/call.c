@@ -221,12 +221,10 @@ static enum error decode_no_body(struct call *call)
     if (!str_eq(call->request.http->method, STR("POST")))
         return problem_set(&call->problem, ERR_BAD_REQUEST, "this route does not accept a body");
     char none;
-    enum error e = check_media_type(call);
-    if (e == OK)
-        e = parse_body(call);
-    return e == OK ? schema_decode(call->arena, &nothing, json_root(&call->request.doc), &none,
-                         &call->problem)
-                   : e;
+    TRY(check_media_type(call));
+    TRY(parse_body(call));
+    return schema_decode(
+        call->arena, &nothing, json_root(&call->request.doc), &none, &call->problem);
 }
 
 /* A body of any media type is not decoded, except JSON, which must be valid. */
@@ -246,11 +244,8 @@ static enum error decode_body(struct call *call)
     call->request.input = arena_zalloc(call->arena, route->body->struct_bytes);
     if (call->request.body.len == 0 && (route->flags & ROUTE_BODY_OPTIONAL))
         call->request.body = STR("{}");
-    enum error e = check_media_type(call);
-    if (e == OK)
-        e = parse_body(call);
-    if (e != OK)
-        return e;
+    TRY(check_media_type(call));
+    TRY(parse_body(call));
     if (!(route->flags & ROUTE_PATCH))
         return schema_decode_presence(call->arena, route->body, json_root(&call->request.doc),
             call->request.input, &call->request.given, &call->problem);

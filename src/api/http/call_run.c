@@ -43,29 +43,26 @@ static enum error handle(struct call *call, struct context *c)
 static enum error carry_out(struct call *call, struct context *c)
 {
     c->request_id = call->request.id;
-    enum error e = access_authenticate(call, c);
-    if (e == OK)
-        e = access_check_scope(call, c);
-    if (e != OK)
-        return e;
+    TRY(access_authenticate(call, c));
+    TRY(access_check_scope(call, c));
     /* Only an authenticated client receives the faults of its request. */
     if (call->request.is_bad) {
         call->problem = *call->request.problem;
         return call->problem.code;
     }
-    e = access_check_path(call, c);
-    return e == OK ? handle(call, c) : e;
+    TRY(access_check_path(call, c));
+    return handle(call, c);
 }
 
 /* An answer that cannot be sent fails the job, so that nothing of it is committed. */
 static enum error complete(struct call *call)
 {
-    enum error e = replay_keep(call, call->context);
-    if (e == OK && (call->answer.body.failed || arena_is_over(call->arena)))
+    TRY(replay_keep(call, call->context));
+    if ((call->answer.body.failed || arena_is_over(call->arena)))
         return problem_set(&call->problem, ERR_ANSWER_LARGE,
             "the answer would have more than %d bytes: request less, if the route allows it",
             CALL_ANSWER_MAX_BYTES);
-    return e;
+    return OK;
 }
 
 /* Removes everything that an earlier run of the job has left. */
@@ -85,8 +82,8 @@ static enum error run(struct store_job *job, struct tx *tx)
     start_over(call);
     call->context = ARENA_NEW(call->arena, struct context);
     context_init(call->context, call->arena, &call->problem, tx);
-    enum error e = carry_out(call, call->context);
-    return e == OK && call->later == NULL ? complete(call) : e;
+    TRY(carry_out(call, call->context));
+    return call->later == NULL ? complete(call) : OK;
 }
 
 /* The second half of a job whose handler has set `later`. */
@@ -96,8 +93,8 @@ static enum error run_later(struct store_job *job, struct tx *tx)
     if (call->later == NULL)
         return OK;
     context_enter(call->context, call->context->tenant_id);
-    enum error e = call->later(call, call->context);
-    return e == OK ? complete(call) : e;
+    TRY(call->later(call, call->context));
+    return complete(call);
 }
 
 /* --- After the transaction ------------------------------------------------------------------ */

@@ -69,12 +69,10 @@ static enum error read_fence(struct call *call, struct context *c)
 
 enum error conditions_read(struct call *call, struct context *c)
 {
-    enum error e = check_single(call);
-    if (e == OK)
-        e = read_match(call, c);
-    if (e == OK)
-        e = read_none_match(call, c);
-    return e == OK ? read_fence(call, c) : e;
+    TRY(check_single(call));
+    TRY(read_match(call, c));
+    TRY(read_none_match(call, c));
+    return read_fence(call, c);
 }
 
 enum error conditions_check_fence(struct call *call, struct context *c)
@@ -88,6 +86,6 @@ enum error conditions_check_fence(struct call *call, struct context *c)
     if (!call_find_param(call, "run_id", &at))
         return problem_fault(&call->problem, STR("Cairn-Fencing-Token"),
             "is not allowed here: this route does not concern one thread or run");
-    enum error e = run_get_head(c, call->request.params[at], &run);
-    return e == OK ? run_check_fence(c, &run) : e;
+    TRY(run_get_head(c, call->request.params[at], &run));
+    return run_check_fence(c, &run);
 }

@@ -42,12 +42,11 @@ enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_n
 {
     struct str text = STR_NONE;
     int64_t number = 0;
-    enum error e = cursor_to_text(call, cursor, &text);
-    if (e == OK && !str_is_none(text) && (!str_to_i64(text, &number) || number < 1))
+    TRY(cursor_to_text(call, cursor, &text));
+    if (!str_is_none(text) && (!str_to_i64(text, &number) || number < 1))
         return cursor_refused(call);
-    if (e == OK)
-        *out_number = number;
-    return e;
+    *out_number = number;
+    return OK;
 }
 
 /* A client may send any text: one that a database cannot store is rejected here. */

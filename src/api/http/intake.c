@@ -58,8 +58,8 @@ static enum error read_digest(struct call *call, struct str name)
 
 enum error intake_read_digest(struct call *call)
 {
-    enum error e = read_digest(call, STR("Content-Digest"));
-    return e == OK ? read_digest(call, STR("Repr-Digest")) : e;
+    TRY(read_digest(call, STR("Content-Digest")));
+    return read_digest(call, STR("Repr-Digest"));
 }
 
 /* --- The lease of an upload of several requests --------------------------------------------- */
@@ -136,10 +136,9 @@ static enum error need_lease(void *data)
     int64_t now_us = clock_steady_us();
     if (!call->upload.is_resumed || now_us - call->upload.renewed_us < RENEW_US)
         return OK;
-    enum error e = do_lease(call, LEASE_RENEW);
-    if (e == OK)
-        call->upload.renewed_us = now_us;
-    return e;
+    TRY(do_lease(call, LEASE_RENEW));
+    call->upload.renewed_us = now_us;
+    return OK;
 }
 
 /* --- The bytes ------------------------------------------------------------------------------ */
@@ -175,10 +174,8 @@ enum error intake_open(struct call *call, struct content_writer **out_writer)
         u->id = uuid_v7();
         return content_create(call->api->store, call->caller.tenant_id, u->id, out_writer);
     }
-    enum error e = take_lease(call);
-    if (e != OK)
-        return e;
-    e = reopen(call, out_writer);
+    TRY(take_lease(call));
+    enum error e = reopen(call, out_writer);
     if (e != OK)
         (void)!do_lease(call, LEASE_RELEASE);
     return e;
@@ -192,8 +189,8 @@ enum error intake_write(struct call *call, struct content_writer *writer, struct
         memcpy(u->head_bytes + u->head.len, rest.ptr, rest.len);
         u->head = (struct str){u->head_bytes, u->head.len + rest.len};
     }
-    enum error e = need_lease(call);
-    return e == OK ? content_append(writer, bytes) : e;
+    TRY(need_lease(call));
+    return content_append(writer, bytes);
 }
 
 bool intake_is_long(const struct call *call, bool is_final)

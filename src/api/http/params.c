@@ -85,10 +85,10 @@ static enum error decode_field(const struct field *f, struct str value, char *ou
     if (*seen & (UINT64_C(1) << index))
         return problem_fault(problem, str_of(f->name), "must not be repeated");
     *seen |= UINT64_C(1) << index;
-    enum error e = decode_value(f, value, out, problem);
-    if (e == OK && has_presence_flag(f->kind))
+    TRY(decode_value(f, value, out, problem));
+    if (has_presence_flag(f->kind))
         *(bool *)(out + f->has_offset) = true;
-    return e;
+    return OK;
 }
 
 static enum error add_metadata_filter(

@@ -10,12 +10,11 @@ enum { FILL_BYTES = CONTENT_PIECE_BYTES, FILL_MAX_BYTES = 2 * FILL_BYTES };
 
 static enum error write_piece(struct receiver *r)
 {
-    enum error e = r->writer != NULL ? OK : intake_open(r->call, &r->writer);
-    if (e == OK)
-        e = intake_write(r->call, r->writer, buf_str(&r->writing));
-    if (e == OK && r->is_final)
-        e = intake_sync(r->call, r->writer, &r->info);
-    return e == OK && r->is_final ? intake_prepare(r->call, &r->info) : e;
+    TRY(r->writer != NULL ? OK : intake_open(r->call, &r->writer));
+    TRY(intake_write(r->call, r->writer, buf_str(&r->writing)));
+    if (r->is_final)
+        TRY(intake_sync(r->call, r->writer, &r->info));
+    return r->is_final ? intake_prepare(r->call, &r->info) : OK;
 }
 
 static void work(struct content_task *task)

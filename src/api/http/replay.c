@@ -62,11 +62,9 @@ enum error replay_find(struct call *call, struct context *c, bool *out_found)
     struct replay *r = call->replay = ARENA_NEW(call->arena, struct replay);
     struct stored_answer stored;
     bool found = false;
-    enum error e = read_key(call, r);
-    if (e == OK && r->is_wanted)
-        e = idempotency_find(c, r->route, r->key, r->request_hash, &stored, &found);
-    if (e != OK)
-        return e;
+    TRY(read_key(call, r));
+    if (r->is_wanted)
+        TRY(idempotency_find(c, r->route, r->key, r->request_hash, &stored, &found));
     if (found) {
         r->is_wanted = false;
         write_answer(call, &stored);

@@ -139,15 +139,14 @@ static enum error encode_vectors(
     const struct memory_vector *given = ask->vectors.items;
     size_t n = ask->vectors.count;
     struct memory_vector_bytes *vectors = ARENA_ARRAY(c->arena, struct memory_vector_bytes, n + 1);
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct str values = arena_printf(c->arena, "%.*s/vectors/%zu/values", STR_ARG(at), i);
         vectors[i].path = given[i].path;
-        e = memory_vector_encode(c, given[i].values, values, &vectors[i]);
+        TRY(memory_vector_encode(c, given[i].values, values, &vectors[i]));
     }
     item->vectors = vectors;
     item->n_vectors = n;
-    return e;
+    return OK;
 }
 
 enum error memory_do_put(struct context *c, const struct memory_ask *ask, struct str at,
@@ -156,29 +155,26 @@ enum error memory_do_put(struct context *c, const struct memory_ask *ask, struct
     struct memory_item item = {.key = ask->key, .value = ask->value};
     item.has_expires_at = ask->has_ttl_s;
     item.expires_at = c->now_us + ask->ttl_s * 1000000;
-    enum error e = join(c, ask, at, &item.ns);
-    if (e == OK)
-        e = encode_vectors(c, ask, at, &item);
-    if (e == OK)
-        e = memory_item_put(c, &item, out_is_new);
-    if (e == OK)
-        *out_item = item;
-    return e;
+    TRY(join(c, ask, at, &item.ns));
+    TRY(encode_vectors(c, ask, at, &item));
+    TRY(memory_item_put(c, &item, out_is_new));
+    *out_item = item;
+    return OK;
 }
 
 enum error memory_do_get(
     struct context *c, const struct memory_ask *ask, struct str at, struct memory_item *out_item)
 {
     struct str ns;
-    enum error e = join(c, ask, at, &ns);
-    return e == OK ? memory_item_get(c, ns, ask->key, out_item) : e;
+    TRY(join(c, ask, at, &ns));
+    return memory_item_get(c, ns, ask->key, out_item);
 }
 
 enum error memory_do_delete(struct context *c, const struct memory_ask *ask, struct str at)
 {
     struct str ns;
-    enum error e = join(c, ask, at, &ns);
-    return e == OK ? memory_item_delete(c, ns, ask->key) : e;
+    TRY(join(c, ask, at, &ns));
+    return memory_item_delete(c, ns, ask->key);
 }
 
 /* Finds the item that the parameters name. */
@@ -201,9 +197,7 @@ enum error handle_memory_put(struct call *call, struct context *c)
 {
     struct memory_item item;
     bool is_new;
-    enum error e = memory_do_put(c, call->request.input, STR(""), &item, &is_new);
-    if (e != OK)
-        return e;
+    TRY(memory_do_put(c, call->request.input, STR(""), &item, &is_new));
     if (is_new)
         call->answer.status = 201;
     call_answer(call, &schema_memory_item, &item, item.version);
@@ -214,23 +208,19 @@ enum error handle_memory_get(struct call *call, struct context *c)
 {
     struct str ns, key;
     struct memory_item item;
-    enum error e = read_query(call, c, &ns, &key);
-    if (e == OK)
-        e = memory_item_get(c, ns, key, &item);
-    if (e == OK)
-        call_answer(call, &schema_memory_item, &item, item.version);
-    return e;
+    TRY(read_query(call, c, &ns, &key));
+    TRY(memory_item_get(c, ns, key, &item));
+    call_answer(call, &schema_memory_item, &item, item.version);
+    return OK;
 }
 
 enum error handle_memory_delete(struct call *call, struct context *c)
 {
     struct str ns, key;
-    enum error e = read_query(call, c, &ns, &key);
-    if (e == OK)
-        e = memory_item_delete(c, ns, key);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(read_query(call, c, &ns, &key));
+    TRY(memory_item_delete(c, ns, key));
+    call_answer_nothing(call);
+    return OK;
 }
 
 /* --- Cursors ------------------------------------------------------------------------------- */
@@ -279,9 +269,7 @@ static enum error read_position(
     struct str text;
     if (str_is_none(ask->cursor))
         return OK;
-    enum error e = read_cursor(c, ask, at, is_ranked ? 'r' : 't', &text);
-    if (e != OK)
-        return e;
+    TRY(read_cursor(c, ask, at, is_ranked ? 'r' : 't', &text));
     if (!read_numbers(text, numbers, 3) || numbers[2] > MEMORY_OFFSET_MAX)
         return refuse_cursor(c, at);
     *out = (struct memory_position){.is_given = true,
@@ -315,27 +303,23 @@ enum error memory_do_search(
     if (ask->query.len > 0 && !str_is_none(ask->vector))
         return problem_fault(
             c->problem, pointer_to(c, at, "vector"), "cannot be given together with query");
-    enum error e = memory_join_namespace(
-        c, ask->prefix, pointer_to(c, at, "namespace_prefix"), &search.prefix);
-    if (e == OK)
-        e = read_position(c, ask, at, &search.from);
-    if (e == OK)
-        e = memory_search(c, &search, &found);
-    if (e == OK)
-        *out_page = (struct memory_page){.items = {found.items, found.count},
-            .more = found.more,
-            .looked = found.looked,
-            .next_cursor = found.more ? write_position(c->arena, &found.next) : STR_NONE};
-    return e;
+    TRY(memory_join_namespace(
+        c, ask->prefix, pointer_to(c, at, "namespace_prefix"), &search.prefix));
+    TRY(read_position(c, ask, at, &search.from));
+    TRY(memory_search(c, &search, &found));
+    *out_page = (struct memory_page){.items = {found.items, found.count},
+        .more = found.more,
+        .looked = found.looked,
+        .next_cursor = found.more ? write_position(c->arena, &found.next) : STR_NONE};
+    return OK;
 }
 
 enum error handle_memory_search(struct call *call, struct context *c)
 {
     struct memory_page page;
-    enum error e = memory_do_search(c, call->request.input, STR(""), &page);
-    if (e == OK)
-        call_answer(call, &schema_memory_found, &page, 0);
-    return e;
+    TRY(memory_do_search(c, call->request.input, STR(""), &page));
+    call_answer(call, &schema_memory_found, &page, 0);
+    return OK;
 }
 
 /* --- Namespaces ---------------------------------------------------------------------------- */
@@ -364,9 +348,7 @@ static enum error read_names_cursor(
     int64_t number;
     if (str_is_none(ask->cursor))
         return OK;
-    enum error e = read_cursor(c, ask, at, 'n', &text);
-    if (e != OK)
-        return e;
+    TRY(read_cursor(c, ask, at, 'n', &text));
     if (!str_next_part(&text, ' ', &skip) || !read_numbers(skip, &number, 1) ||
         number > MEMORY_OFFSET_MAX || text.len == 0 || text.len > MEMORY_NAMESPACE_MAX_BYTES + 1)
         return refuse_cursor(c, at);
@@ -385,11 +367,8 @@ enum error memory_do_names(
         .limit = ask->has_limit ? (size_t)ask->limit : MEMORY_NAMESPACES_DEFAULT,
         .offset = (size_t)ask->offset};
     struct memory_namespaces_found found;
-    enum error e = read_names_cursor(c, ask, at, &names);
-    if (e == OK)
-        e = memory_list_namespaces(c, &names, &found);
-    if (e != OK)
-        return e;
+    TRY(read_names_cursor(c, ask, at, &names));
+    TRY(memory_list_namespaces(c, &names, &found));
     *out_page = (struct memory_page){.names = write_names(c->arena, &found), .more = found.more};
     if (found.more)
         out_page->next_cursor = cursor_from_text(
@@ -400,8 +379,7 @@ enum error memory_do_names(
 enum error handle_memory_namespaces(struct call *call, struct context *c)
 {
     struct memory_page page;
-    enum error e = memory_do_names(c, call->request.input, STR(""), &page);
-    if (e == OK)
-        call_answer(call, &schema_memory_found_namespaces, &page, 0);
-    return e;
+    TRY(memory_do_names(c, call->request.input, STR(""), &page));
+    call_answer(call, &schema_memory_found_namespaces, &page, 0);
+    return OK;
 }

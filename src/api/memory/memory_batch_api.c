@@ -79,13 +79,11 @@ static enum error do_operation(
         return do_item(c, &ask, at, w);
     bool is_search = ask.op == MEMORY_SEARCH;
     ask.looks = *looks > MEMORY_LOOKS_LEAST ? *looks : MEMORY_LOOKS_LEAST;
-    enum error e =
-        is_search ? memory_do_search(c, &ask, at, &page) : memory_do_names(c, &ask, at, &page);
-    if (e == OK && is_search)
+    TRY(is_search ? memory_do_search(c, &ask, at, &page) : memory_do_names(c, &ask, at, &page));
+    if (is_search)
         *looks -= page.looked < *looks ? page.looked : *looks;
-    if (e == OK)
-        schema_encode(w, is_search ? &schema_memory_found : &schema_memory_found_namespaces, &page);
-    return e;
+    schema_encode(w, is_search ? &schema_memory_found : &schema_memory_found_namespaces, &page);
+    return OK;
 }
 
 /* Two batches that change the same items in a different order would wait for each other. */
@@ -103,19 +101,15 @@ enum error handle_memory_batch(struct call *call, struct context *c)
     const struct memory_ask *asks = list->items;
     size_t looks = MEMORY_LOOKS_MAX;
     struct json_writer w;
-    enum error e = lock_if_many(c, asks, list->count);
-    if (e != OK)
-        return e;
+    TRY(lock_if_many(c, asks, list->count));
     json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_key(&w, STR("results"));
     json_write_array(&w);
     /* Each operation has a later time than the one before, so that "newest first" is their order.
      */
-    for (size_t i = 0; e == OK && i < list->count; i++, c->now_us++)
-        e = do_operation(c, asks[i], arena_printf(call->arena, "/operations/%zu", i), &w, &looks);
-    if (e != OK)
-        return e;
+    for (size_t i = 0; i < list->count; i++, c->now_us++)
+        TRY(do_operation(c, asks[i], arena_printf(call->arena, "/operations/%zu", i), &w, &looks));
     json_write_end(&w);
     json_write_end(&w);
     return OK;

@@ -70,21 +70,18 @@ enum error handle_audit_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct audit_record *records = ARENA_ARRAY(call->arena, struct audit_record, page.limit);
     struct audit_filter filter;
-    enum error e = read_filter(call, q, &filter);
-    if (e == OK)
-        e = audit_list(c, &filter, &page, records);
-    if (e == OK)
-        call_answer_page(
-            call, &schema_audit_record, records, &page, CURSOR_BY(struct audit_record, seq));
-    return e;
+    TRY(read_filter(call, q, &filter));
+    TRY(audit_list(c, &filter, &page, records));
+    call_answer_page(
+        call, &schema_audit_record, records, &page, CURSOR_BY(struct audit_record, seq));
+    return OK;
 }
 
 enum error handle_audit_verify(struct call *call, struct context *c)
 {
     struct verdict_answer answer = {0};
-    enum error e = audit_verify(c, &answer.verdict);
+    TRY(audit_verify(c, &answer.verdict));
     answer.is_broken = !answer.verdict.intact;
-    if (e == OK)
-        call_answer(call, &schema_audit_verdict, &answer, 0);
-    return e;
+    call_answer(call, &schema_audit_verdict, &answer, 0);
+    return OK;
 }

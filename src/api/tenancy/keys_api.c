@@ -31,10 +31,9 @@ const struct schema schema_key_created =
 static enum error create_for(struct call *call, struct context *c, struct uuid tenant_id)
 {
     struct api_key key = *(const struct api_key *)call->request.input;
-    enum error e = key_create(c, tenant_id, &key);
-    if (e == OK)
-        call_answer(call, &schema_key_created, &key, 0);
-    return e;
+    TRY(key_create(c, tenant_id, &key));
+    call_answer(call, &schema_key_created, &key, 0);
+    return OK;
 }
 
 enum error handle_key_create(struct call *call, struct context *c)
@@ -46,13 +45,11 @@ enum error handle_key_create(struct call *call, struct context *c)
 enum error handle_tenant_key_create(struct call *call, struct context *c)
 {
     struct tenant tenant;
-    enum error e = tenant_get(c, call->request.params[0], &tenant);
-    if (e != OK)
-        return e;
+    TRY(tenant_get(c, call->request.params[0], &tenant));
     /* The key belongs to that tenant, and so does its audit record. */
     struct context theirs = *c;
     context_enter(&theirs, tenant.id);
-    e = create_for(call, &theirs, tenant.id);
+    enum error e = create_for(call, &theirs, tenant.id);
     context_enter(c, c->tenant_id);
     return e;
 }
@@ -64,28 +61,24 @@ enum error handle_key_list(struct call *call, struct context *c)
     struct api_key *keys = ARENA_ARRAY(call->arena, struct api_key, page.limit);
     struct uuid before;
     bool has_before = false;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
-    if (e == OK)
-        e = key_list(c, has_before, before, &page, keys);
-    if (e == OK)
-        call_answer_page(call, &schema_key, keys, &page, CURSOR_BY(struct api_key, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
+    TRY(key_list(c, has_before, before, &page, keys));
+    call_answer_page(call, &schema_key, keys, &page, CURSOR_BY(struct api_key, id));
+    return OK;
 }
 
 enum error handle_key_get(struct call *call, struct context *c)
 {
     struct api_key key;
-    enum error e = key_get(c, call->request.params[0], &key);
-    if (e == OK)
-        call_answer(call, &schema_key, &key, 0);
-    return e;
+    TRY(key_get(c, call->request.params[0], &key));
+    call_answer(call, &schema_key, &key, 0);
+    return OK;
 }
 
 enum error handle_key_revoke(struct call *call, struct context *c)
 {
     struct api_key key;
-    enum error e = key_revoke(c, call->request.params[0], &key);
-    if (e == OK)
-        call_answer(call, &schema_key, &key, 0);
-    return e;
+    TRY(key_revoke(c, call->request.params[0], &key));
+    call_answer(call, &schema_key, &key, 0);
+    return OK;
 }

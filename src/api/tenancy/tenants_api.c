@@ -60,45 +60,36 @@ enum error handle_tenant_list(struct call *call, struct context *c)
     struct tenant *tenants = ARENA_ARRAY(call->arena, struct tenant, page.limit);
     struct uuid before;
     bool has_before = false;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
-    if (e == OK)
-        e = tenant_list(c, has_before, before, &page, tenants);
-    if (e == OK)
-        call_answer_page(call, &schema_tenant, tenants, &page, CURSOR_BY(struct tenant, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
+    TRY(tenant_list(c, has_before, before, &page, tenants));
+    call_answer_page(call, &schema_tenant, tenants, &page, CURSOR_BY(struct tenant, id));
+    return OK;
 }
 
 enum error handle_tenant_get(struct call *call, struct context *c)
 {
     struct tenant tenant;
-    enum error e = tenant_get(c, call->request.params[0], &tenant);
-    if (e == OK)
-        call_answer(call, &schema_tenant, &tenant, tenant.version);
-    return e;
+    TRY(tenant_get(c, call->request.params[0], &tenant));
+    call_answer(call, &schema_tenant, &tenant, tenant.version);
+    return OK;
 }
 
 enum error handle_tenant_patch(struct call *call, struct context *c)
 {
     struct tenant before, after;
     /* All operators belong to one tenant, so its lock protects the names of all tenants. */
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = tenant_get(c, call->request.params[0], &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK)
-        e = tenant_rename(c, before.id, after.name, &after);
-    if (e == OK)
-        call_answer(call, &schema_tenant, &after, after.version);
-    return e;
+    TRY(context_lock_tenant(c));
+    TRY(tenant_get(c, call->request.params[0], &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
+    TRY(tenant_rename(c, before.id, after.name, &after));
+    call_answer(call, &schema_tenant, &after, after.version);
+    return OK;
 }
 
 enum error handle_tenant_delete(struct call *call, struct context *c)
 {
-    enum error e = tenant_delete(c, call->request.params[0]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(tenant_delete(c, call->request.params[0]));
+    call_answer_nothing(call);
+    return OK;
 }

@@ -83,11 +83,8 @@ static enum error check_input(struct call *call, struct context *c, const struct
 {
     if (str_is_none(input->kind))
         return problem_fault(&call->problem, pointer_to(call, index, "kind"), "is required");
-    if (!event_kind_is_plain(input->kind)) {
-        enum error e = event_check_kind(c, input->kind, pointer_to(call, index, "kind"));
-        if (e != OK)
-            return e;
-    }
+    if (!event_kind_is_plain(input->kind))
+        TRY(event_check_kind(c, input->kind, pointer_to(call, index, "kind")));
     bool checked = *checked_run != NULL && uuid_eq(**checked_run, input->run_id);
     if (!input->has_run_id || checked)
         return OK;
@@ -105,19 +102,16 @@ static enum error check_inputs(struct call *call, struct context *c, const struc
         return problem_fault(&call->problem, STR("/events"),
             "must be the only member: send one event or a list of events");
     const struct event_input *inputs = body->events.items;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < body->events.count; i++)
-        e = check_input(call, c, &inputs[i], (int64_t)i, &checked);
-    return e;
+    for (size_t i = 0; i < body->events.count; i++)
+        TRY(check_input(call, c, &inputs[i], (int64_t)i, &checked));
+    return OK;
 }
 
 static enum error answer_append(struct call *call, struct context *c)
 {
     const struct event_input *body = call->request.input;
     struct event_append *append = call->later_data;
-    enum error e = event_append_end(c, append);
-    if (e != OK)
-        return e;
+    TRY(event_append_end(c, append));
     const struct event *events = append->events;
     struct appended appended = {(int64_t)append->n, events[0].seq, events[append->n - 1].seq};
     if (body->events.count > 0)
@@ -133,9 +127,7 @@ enum error handle_event_append(struct call *call, struct context *c)
     bool batch = body->events.count > 0;
     const struct event_input *inputs = batch ? body->events.items : body;
     size_t n = batch ? body->events.count : 1;
-    enum error e = check_inputs(call, c, body);
-    if (e != OK)
-        return e;
+    TRY(check_inputs(call, c, body));
     struct event *events = ARENA_ARRAY(call->arena, struct event, n);
     for (size_t i = 0; i < n; i++)
         events[i] = (struct event){.has_run_id = inputs[i].has_run_id,
@@ -224,11 +216,9 @@ static enum error read_position(struct call *call, struct context *c, struct eve
                                         .run_id = q->run_id,
                                         .kind = q->kind}};
     *out_given = !str_is_none(text);
-    enum error e = event_bounds(c, &out->filter, out_bounds);
-    if (e == OK && !str_is_none(q->kind) && !event_kind_is_known(q->kind))
-        e = event_check_kind(c, q->kind, STR("kind"));
-    if (e != OK)
-        return e;
+    TRY(event_bounds(c, &out->filter, out_bounds));
+    if (!str_is_none(q->kind) && !event_kind_is_known(q->kind))
+        TRY(event_check_kind(c, q->kind, STR("kind")));
     if (!*out_given) {
         out->cursor.position = tenant ? 0 : out_bounds->pruned;
         out->cursor.told_gap = out_bounds->pruned;
@@ -287,17 +277,13 @@ enum error handle_event_list(struct call *call, struct context *c)
     struct event_admission a;
     struct event_bounds bounds;
     bool given;
-    enum error e = read_position(call, c, &a, &bounds, &given);
-    if (e == OK && given && is_gone(&a, &bounds))
+    TRY(read_position(call, c, &a, &bounds, &given));
+    if (given && is_gone(&a, &bounds))
         return refuse_gone(call, &a, &bounds);
     int64_t looked = 0;
-    if (e == OK)
-        e = event_scan_end(c, &a.filter, a.cursor.position, bounds.last, &looked);
+    TRY(event_scan_end(c, &a.filter, a.cursor.position, bounds.last, &looked));
     a.filter.through = looked;
-    if (e == OK)
-        e = event_list(c, &a.filter, a.cursor.position, &page, events);
-    if (e != OK)
-        return e;
+    TRY(event_list(c, &a.filter, a.cursor.position, &page, events));
     struct event_cursor next = a.cursor;
     if (page.more)
         next.position =
@@ -370,23 +356,20 @@ enum error handle_event_prune(struct call *call, struct context *c)
     if (body->has_through_seq + body->has_older_than + (body->has_finished && body->finished) != 1)
         return problem_fault(&call->problem, STR(""),
             "must have exactly one of through_seq, older_than and finished: true");
-    enum error e = thread_get_head(c, call->request.params[0], &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, call->request.params[0], &thread));
     if (body->has_through_seq && body->through_seq > thread.last_seq)
         return problem_fault(&call->problem, STR("/through_seq"),
             "must not be greater than the cursor of the newest event");
     if (body->has_through_seq)
-        e = event_prune(c, thread.id, body->through_seq, &answer.pruned);
+        TRY(event_prune(c, thread.id, body->through_seq, &answer.pruned));
     else if (body->has_older_than)
-        e = event_prune_older(c, thread.id, body->older_than, &answer.pruned);
+        TRY(event_prune_older(c, thread.id, body->older_than, &answer.pruned));
     else
-        e = event_prune_finished(c, thread.id, INT64_MAX, &answer.pruned);
+        TRY(event_prune_finished(c, thread.id, INT64_MAX, &answer.pruned));
     /* Events can be pruned while the disk is full, so a prune that removes nothing writes nothing.
      */
-    if (e == OK && answer.pruned > 0)
-        e = audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, &answer));
-    if (e == OK)
-        call_answer(call, &schema_event_pruned, &answer, 0);
-    return e;
+    if (answer.pruned > 0)
+        TRY(audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, &answer)));
+    call_answer(call, &schema_event_pruned, &answer, 0);
+    return OK;
 }

@@ -118,9 +118,7 @@ static enum error answer_create(struct call *call, struct context *c)
 {
     const struct message_input *body = call->request.input;
     struct message_append *append = call->later_data;
-    enum error e = message_append_end(c, append);
-    if (e != OK)
-        return e;
+    TRY(message_append_end(c, append));
     if (body->messages.count > 0)
         answer_created(call, append);
     else
@@ -152,9 +150,7 @@ enum error handle_message_create(struct call *call, struct context *c)
     bool batch = body->messages.count > 0;
     const struct message_input *inputs = batch ? body->messages.items : body;
     size_t n = batch ? body->messages.count : 1;
-    enum error e = check_form(call, body);
-    if (e != OK)
-        return e;
+    TRY(check_form(call, body));
     struct message *messages = ARENA_ARRAY(call->arena, struct message, n);
     for (size_t i = 0; i < n; i++)
         messages[i] = inputs[i].message;
@@ -242,14 +238,11 @@ enum error handle_message_list(struct call *call, struct context *c)
         .has_run_id = q->has_run_id,
         .run_id = q->run_id,
         .with_debug = q->include != INCLUDE_NONE};
-    enum error e = read_cursor(call, q->after, "after", 0, &filter.after);
-    if (e == OK)
-        e = read_cursor(call, q->before, "before", INT64_MAX, &filter.before);
-    if (e == OK)
-        e = message_list(c, &filter, &page);
-    if (e == OK)
-        answer_page(call, &page, filter.newest_first);
-    return e;
+    TRY(read_cursor(call, q->after, "after", 0, &filter.after));
+    TRY(read_cursor(call, q->before, "before", INT64_MAX, &filter.before));
+    TRY(message_list(c, &filter, &page));
+    answer_page(call, &page, filter.newest_first);
+    return OK;
 }
 
 struct search_query {
@@ -274,13 +267,10 @@ static enum error search(struct call *call, struct context *c, struct message_se
     if (str_is_none(q->text))
         return problem_fault(&call->problem, STR("q"), "must be given");
     search->text = q->text;
-    enum error e = cursor_to_number(call, q->page.cursor, &search->before);
-    if (e == OK)
-        e = message_search(c, search, &page, messages);
-    if (e == OK)
-        call_answer_page(
-            call, &schema_message, messages, &page, CURSOR_BY(struct message, event_id));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &search->before));
+    TRY(message_search(c, search, &page, messages));
+    call_answer_page(call, &schema_message, messages, &page, CURSOR_BY(struct message, event_id));
+    return OK;
 }
 
 enum error handle_message_search(struct call *call, struct context *c)
@@ -295,8 +285,8 @@ enum error handle_thread_message_search(struct call *call, struct context *c)
     struct event_bounds bounds;
     const struct event_filter thread = {
         .has_thread_id = true, .thread_id = call->request.params[0]};
-    enum error e = event_bounds(c, &thread, &bounds);
-    return e == OK ? search(call, c, &in) : e;
+    TRY(event_bounds(c, &thread, &bounds));
+    return search(call, c, &in);
 }
 
 /* --- One object ---------------------------------------------------------------------------- */
@@ -317,10 +307,8 @@ enum error handle_message_get(struct call *call, struct context *c)
 {
     const struct message_query *q = call->request.query;
     struct message message;
-    enum error e = message_get(
-        c, call->request.params[0], call->request.params[1], q->include != INCLUDE_NONE, &message);
-    if (e != OK)
-        return e;
+    TRY(message_get(
+        c, call->request.params[0], call->request.params[1], q->include != INCLUDE_NONE, &message));
     if (str_eq(message.responses, STR("[]"))) {
         call_answer(call, &schema_message, &message, message.version);
         return OK;
@@ -336,30 +324,23 @@ enum error handle_message_get(struct call *call, struct context *c)
 enum error handle_message_patch(struct call *call, struct context *c)
 {
     struct message before, after;
-    enum error e = message_get(c, call->request.params[0], call->request.params[1], true, &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK && str_is_none(after.content))
-        e = problem_fault(&call->problem, STR("/content"), "cannot be removed");
-    if (e == OK)
-        e = message_update(c, &before, &after);
-    if (e == OK)
-        call_answer(call, &schema_message, &after, after.version);
-    return e;
+    TRY(message_get(c, call->request.params[0], call->request.params[1], true, &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
+    if (str_is_none(after.content))
+        TRY(problem_fault(&call->problem, STR("/content"), "cannot be removed"));
+    TRY(message_update(c, &before, &after));
+    call_answer(call, &schema_message, &after, after.version);
+    return OK;
 }
 
 enum error handle_message_delete(struct call *call, struct context *c)
 {
     struct message message;
-    enum error e =
-        message_get(c, call->request.params[0], call->request.params[1], false, &message);
-    if (e == OK)
-        e = message_delete(c, &message);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(message_get(c, call->request.params[0], call->request.params[1], false, &message));
+    TRY(message_delete(c, &message));
+    call_answer_nothing(call);
+    return OK;
 }
 
 /* --- Debug data and versions --------------------------------------------------------------- */
@@ -376,10 +357,9 @@ const struct schema schema_message_debug =
 enum error handle_message_debug(struct call *call, struct context *c)
 {
     struct message message;
-    enum error e = message_get(c, call->request.params[0], call->request.params[1], true, &message);
-    if (e == OK)
-        call_answer(call, &schema_message_debug, &message, 0);
-    return e;
+    TRY(message_get(c, call->request.params[0], call->request.params[1], true, &message));
+    call_answer(call, &schema_message_debug, &message, 0);
+    return OK;
 }
 
 #define OF struct message_version
@@ -416,13 +396,10 @@ enum error handle_message_versions(struct call *call, struct context *c)
     struct message_version *versions = ARENA_ARRAY(call->arena, struct message_version, page.limit);
     struct message message;
     int64_t before;
-    enum error e = cursor_to_number(call, q->page.cursor, &before);
-    if (e == OK)
-        e = message_get(c, call->request.params[0], call->request.params[1], false, &message);
-    if (e == OK)
-        e = message_list_versions(c, &message, before, q->include != INCLUDE_NONE, &page, versions);
-    if (e == OK)
-        call_answer_page(call, &schema_message_version, versions, &page,
-            CURSOR_BY(struct message_version, version));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &before));
+    TRY(message_get(c, call->request.params[0], call->request.params[1], false, &message));
+    TRY(message_list_versions(c, &message, before, q->include != INCLUDE_NONE, &page, versions));
+    call_answer_page(
+        call, &schema_message_version, versions, &page, CURSOR_BY(struct message_version, version));
+    return OK;
 }

@@ -58,10 +58,9 @@ static void answer(struct call *call, const struct notebook *notebook)
 enum error handle_notebook_create(struct call *call, struct context *c)
 {
     struct notebook notebook = *(const struct notebook *)call->request.input;
-    enum error e = notebook_create(c, &notebook);
-    if (e == OK)
-        answer(call, &notebook);
-    return e;
+    TRY(notebook_create(c, &notebook));
+    answer(call, &notebook);
+    return OK;
 }
 
 enum error handle_notebook_list(struct call *call, struct context *c)
@@ -71,55 +70,45 @@ enum error handle_notebook_list(struct call *call, struct context *c)
     struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, page.limit);
     struct uuid before;
     bool has_before = false;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
-    if (e == OK)
-        e = notebook_list(c, has_before ? &before : NULL, &page, notebooks);
-    if (e == OK)
-        call_answer_page(call, &schema_notebook, notebooks, &page, CURSOR_BY(struct notebook, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
+    TRY(notebook_list(c, has_before ? &before : NULL, &page, notebooks));
+    call_answer_page(call, &schema_notebook, notebooks, &page, CURSOR_BY(struct notebook, id));
+    return OK;
 }
 
 enum error handle_notebook_get(struct call *call, struct context *c)
 {
     struct notebook notebook;
-    enum error e = notebook_get(c, call->request.params[0], &notebook);
-    if (e == OK)
-        answer(call, &notebook);
-    return e;
+    TRY(notebook_get(c, call->request.params[0], &notebook));
+    answer(call, &notebook);
+    return OK;
 }
 
 enum error handle_thread_notebook(struct call *call, struct context *c)
 {
     struct notebook notebook;
-    enum error e = notebook_of_thread(c, call->request.params[0], &notebook);
-    if (e == OK)
-        answer(call, &notebook);
-    return e;
+    TRY(notebook_of_thread(c, call->request.params[0], &notebook));
+    answer(call, &notebook);
+    return OK;
 }
 
 enum error handle_notebook_patch(struct call *call, struct context *c)
 {
     struct notebook before, after;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = notebook_get(c, call->request.params[0], &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK)
-        e = notebook_update(c, &before, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(context_lock_tenant(c));
+    TRY(notebook_get(c, call->request.params[0], &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
+    TRY(notebook_update(c, &before, &after));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_notebook_delete(struct call *call, struct context *c)
 {
-    enum error e = notebook_delete(c, call->request.params[0]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(notebook_delete(c, call->request.params[0]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 /* --- Sessions ------------------------------------------------------------------------------ */
@@ -129,10 +118,9 @@ enum error handle_notebook_session_add(struct call *call, struct context *c)
     const struct session_body *body = call->request.input;
     struct notebook_session session;
     struct uuid thread_id = body->has_thread_id ? body->thread_id : UUID_NIL;
-    enum error e = notebook_add_session(c, call->request.params[0], thread_id, &session);
-    if (e == OK)
-        call_answer(call, &schema_notebook_session, &session, 0);
-    return e;
+    TRY(notebook_add_session(c, call->request.params[0], thread_id, &session));
+    call_answer(call, &schema_notebook_session, &session, 0);
+    return OK;
 }
 
 enum error handle_notebook_session_list(struct call *call, struct context *c)
@@ -142,19 +130,16 @@ enum error handle_notebook_session_list(struct call *call, struct context *c)
     struct notebook_session *sessions =
         ARENA_ARRAY(call->arena, struct notebook_session, page.limit);
     int64_t before;
-    enum error e = cursor_to_number(call, q->page.cursor, &before);
-    if (e == OK)
-        e = notebook_list_sessions(c, call->request.params[0], before, &page, sessions);
-    if (e == OK)
-        call_answer_page(call, &schema_notebook_session, sessions, &page,
-            CURSOR_BY(struct notebook_session, number));
-    return e;
+    TRY(cursor_to_number(call, q->page.cursor, &before));
+    TRY(notebook_list_sessions(c, call->request.params[0], before, &page, sessions));
+    call_answer_page(call, &schema_notebook_session, sessions, &page,
+        CURSOR_BY(struct notebook_session, number));
+    return OK;
 }
 
 enum error handle_notebook_session_remove(struct call *call, struct context *c)
 {
-    enum error e = notebook_remove_session(c, call->request.params[0], call->request.params[1]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(notebook_remove_session(c, call->request.params[0], call->request.params[1]));
+    call_answer_nothing(call);
+    return OK;
 }

@@ -89,26 +89,23 @@ static enum error find(struct call *call, struct context *c, struct participant 
 {
     struct thread thread;
     bool found;
-    enum error e = thread_get_head(c, call->request.params[0], &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, call->request.params[0], &thread));
     if (!str_is_none(route_param_name(call->route, 1)))
         return participant_get(c, thread.id, call->request.params[1], out);
     if (str_is_none(c->principal))
         return problem_set(&call->problem, ERR_CONFLICT,
             "\"me\" is the principal of the request, but this request has none: use a key with a "
             "principal, or send Cairn-Principal");
-    e = participant_self(c, thread.id, &found, out);
-    return e == OK && !found ? context_not_found(c, "thread", thread.id) : e;
+    TRY(participant_self(c, thread.id, &found, out));
+    return !found ? context_not_found(c, "thread", thread.id) : OK;
 }
 
 enum error handle_participant_join(struct call *call, struct context *c)
 {
     struct participant p = *(const struct participant *)call->request.input;
-    enum error e = participant_join(c, call->request.params[0], &p);
-    if (e == OK)
-        answer(call, &p);
-    return e;
+    TRY(participant_join(c, call->request.params[0], &p));
+    answer(call, &p);
+    return OK;
 }
 
 enum error handle_participant_list(struct call *call, struct context *c)
@@ -120,21 +117,18 @@ enum error handle_participant_list(struct call *call, struct context *c)
         .active = q->active,
         .role = q->role,
         .principal = q->principal};
-    enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
-    if (e == OK)
-        e = participant_list(c, call->request.params[0], &filter, &page, all);
-    if (e == OK)
-        call_answer_page(call, &schema_participant, all, &page, CURSOR_BY(struct participant, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
+    TRY(participant_list(c, call->request.params[0], &filter, &page, all));
+    call_answer_page(call, &schema_participant, all, &page, CURSOR_BY(struct participant, id));
+    return OK;
 }
 
 enum error handle_participant_get(struct call *call, struct context *c)
 {
     struct participant p;
-    enum error e = find(call, c, &p);
-    if (e == OK)
-        answer(call, &p);
-    return e;
+    TRY(find(call, c, &p));
+    answer(call, &p);
+    return OK;
 }
 
 /* A member that a patch removes has no default. */
@@ -155,42 +149,33 @@ static enum error check_whole(struct call *call, const struct participant *p)
 enum error handle_participant_patch(struct call *call, struct context *c)
 {
     struct participant before, after;
-    enum error e = find(call, c, &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK)
-        e = check_whole(call, &after);
-    if (e == OK && str_is_none(after.metadata))
+    TRY(find(call, c, &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
+    TRY(check_whole(call, &after));
+    if (str_is_none(after.metadata))
         after.metadata = STR("{}");
-    if (e == OK)
-        e = participant_update(c, &before, &after);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(participant_update(c, &before, &after));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_participant_leave(struct call *call, struct context *c)
 {
     struct participant p;
-    enum error e = find(call, c, &p);
-    if (e == OK)
-        e = participant_leave(c, &p);
-    if (e == OK)
-        answer(call, &p);
-    return e;
+    TRY(find(call, c, &p));
+    TRY(participant_leave(c, &p));
+    answer(call, &p);
+    return OK;
 }
 
 enum error handle_participant_heartbeat(struct call *call, struct context *c)
 {
     const struct heartbeat_body *body = call->request.input;
     struct participant p;
-    enum error e = find(call, c, &p);
-    if (e == OK)
-        e = participant_heartbeat(
-            c, &p, body->has_ttl_s ? body->ttl_s : PARTICIPANT_ONLINE_DEFAULT_S, body->status);
-    if (e == OK)
-        answer(call, &p);
-    return e;
+    TRY(find(call, c, &p));
+    TRY(participant_heartbeat(
+        c, &p, body->has_ttl_s ? body->ttl_s : PARTICIPANT_ONLINE_DEFAULT_S, body->status));
+    answer(call, &p);
+    return OK;
 }

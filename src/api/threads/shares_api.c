@@ -83,10 +83,9 @@ const struct schema schema_share_redeemed =
 enum error handle_share_create(struct call *call, struct context *c)
 {
     struct share share = *(const struct share *)call->request.input;
-    enum error e = share_create(c, call->request.params[0], &share);
-    if (e == OK)
-        call_answer(call, &schema_share_created, &share, share.version);
-    return e;
+    TRY(share_create(c, call->request.params[0], &share));
+    call_answer(call, &schema_share_created, &share, share.version);
+    return OK;
 }
 
 enum error handle_share_list(struct call *call, struct context *c)
@@ -96,32 +95,27 @@ enum error handle_share_list(struct call *call, struct context *c)
     struct share *shares = ARENA_ARRAY(call->arena, struct share, page.limit);
     struct uuid before;
     bool has_before = false;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
-    if (e == OK)
-        e = share_list(c, call->request.params[0], has_before, before, &page, shares);
-    if (e == OK)
-        call_answer_page(call, &schema_share, shares, &page, CURSOR_BY(struct share, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
+    TRY(share_list(c, call->request.params[0], has_before, before, &page, shares));
+    call_answer_page(call, &schema_share, shares, &page, CURSOR_BY(struct share, id));
+    return OK;
 }
 
 enum error handle_share_get(struct call *call, struct context *c)
 {
     struct share share;
-    enum error e = share_get(c, call->request.params[0], call->request.params[1], &share);
-    if (e == OK)
-        call_answer(call, &schema_share, &share, share.version);
-    return e;
+    TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
+    call_answer(call, &schema_share, &share, share.version);
+    return OK;
 }
 
 enum error handle_share_revoke(struct call *call, struct context *c)
 {
     struct share share;
-    enum error e = share_get(c, call->request.params[0], call->request.params[1], &share);
-    if (e == OK)
-        e = share_revoke(c, &share);
-    if (e == OK)
-        call_answer(call, &schema_share, &share, share.version);
-    return e;
+    TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
+    TRY(share_revoke(c, &share));
+    call_answer(call, &schema_share, &share, share.version);
+    return OK;
 }
 
 enum error handle_share_redemptions(struct call *call, struct context *c)
@@ -132,22 +126,18 @@ enum error handle_share_redemptions(struct call *call, struct context *c)
     struct share share;
     struct uuid before;
     bool has_before = false;
-    enum error e = cursor_to_uuid(call, q->page.cursor, &has_before, &before);
-    if (e == OK)
-        e = share_get(c, call->request.params[0], call->request.params[1], &share);
-    if (e == OK)
-        e = share_list_redemptions(c, share.id, has_before, before, &page, all);
-    if (e == OK)
-        call_answer_page(call, &schema_redemption, all, &page, CURSOR_BY(struct redemption, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
+    TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
+    TRY(share_list_redemptions(c, share.id, has_before, before, &page, all));
+    call_answer_page(call, &schema_redemption, all, &page, CURSOR_BY(struct redemption, id));
+    return OK;
 }
 
 enum error handle_share_redeem(struct call *call, struct context *c)
 {
     const struct redeem_body *body = call->request.input;
     struct redeemed redeemed;
-    enum error e = share_redeem(c, body->token, body->name, &redeemed);
-    if (e == OK)
-        call_answer(call, &schema_share_redeemed, &redeemed, 0);
-    return e;
+    TRY(share_redeem(c, body->token, body->name, &redeemed));
+    call_answer(call, &schema_share_redeemed, &redeemed, 0);
+    return OK;
 }

@@ -95,10 +95,9 @@ static void answer(struct call *call, const struct thread *thread)
 enum error handle_thread_create(struct call *call, struct context *c)
 {
     struct thread thread = *(const struct thread *)call->request.input;
-    enum error e = thread_create(c, &thread);
-    if (e == OK)
-        answer(call, &thread);
-    return e;
+    TRY(thread_create(c, &thread));
+    answer(call, &thread);
+    return OK;
 }
 
 enum error handle_thread_ensure(struct call *call, struct context *c)
@@ -106,9 +105,7 @@ enum error handle_thread_ensure(struct call *call, struct context *c)
     struct thread thread = *(const struct thread *)call->request.input;
     bool is_new = false;
     thread.key = call->request.texts[0];
-    enum error e = thread_ensure(c, &thread, &is_new);
-    if (e != OK)
-        return e;
+    TRY(thread_ensure(c, &thread, &is_new));
     answer(call, &thread);
     if (is_new)
         call->answer.status = 201;
@@ -118,10 +115,9 @@ enum error handle_thread_ensure(struct call *call, struct context *c)
 enum error handle_thread_get_by_key(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get_by_key(c, call->request.texts[0], &thread);
-    if (e == OK)
-        answer(call, &thread);
-    return e;
+    TRY(thread_get_by_key(c, call->request.texts[0], &thread));
+    answer(call, &thread);
+    return OK;
 }
 
 enum error handle_thread_list(struct call *call, struct context *c)
@@ -140,21 +136,18 @@ enum error handle_thread_list(struct call *call, struct context *c)
         .with_documents = q->include != INCLUDE_NONE};
     memcpy(filter.metadata_keys, call->request.metadata_keys, sizeof filter.metadata_keys);
     memcpy(filter.metadata_values, call->request.metadata_values, sizeof filter.metadata_values);
-    enum error e = cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before);
-    if (e == OK)
-        e = thread_list(c, &filter, &page, threads);
-    if (e == OK)
-        call_answer_page(call, &schema_thread, threads, &page, CURSOR_BY(struct thread, id));
-    return e;
+    TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
+    TRY(thread_list(c, &filter, &page, threads));
+    call_answer_page(call, &schema_thread, threads, &page, CURSOR_BY(struct thread, id));
+    return OK;
 }
 
 enum error handle_thread_get(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get(c, call->request.params[0], &thread);
-    if (e == OK)
-        answer(call, &thread);
-    return e;
+    TRY(thread_get(c, call->request.params[0], &thread));
+    answer(call, &thread);
+    return OK;
 }
 
 /* A status in a patch also changes the active runs, as the verb of that name does. */
@@ -171,68 +164,55 @@ static enum error move(struct context *c, struct thread *thread, enum thread_sta
 enum error handle_thread_patch(struct call *call, struct context *c)
 {
     struct thread before, after;
-    enum error e = thread_get(c, call->request.params[0], &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e == OK)
-        e = call_apply_patch(call, &before, &after);
-    if (e == OK && after.status == THREAD_STATUS_NONE)
-        e = problem_fault(&call->problem, STR("/status"), "cannot be removed");
-    if (e != OK)
-        return e;
+    TRY(thread_get(c, call->request.params[0], &before));
+    TRY(context_check_match(c, before.version));
+    TRY(call_apply_patch(call, &before, &after));
+    if (after.status == THREAD_STATUS_NONE)
+        TRY(problem_fault(&call->problem, STR("/status"), "cannot be removed"));
     thread_defaults(&after);
     enum thread_status wanted = after.status;
     bool by_verb = wanted != before.status && wanted != THREAD_ERROR;
     if (by_verb)
         after.status = before.status;
-    e = thread_update(c, &before, &after);
-    if (e == OK)
-        e = thread_tell_update(c, &before, &after);
-    if (e == OK && by_verb)
-        e = move(c, &after, wanted);
-    if (e == OK)
-        answer(call, &after);
-    return e;
+    TRY(thread_update(c, &before, &after));
+    TRY(thread_tell_update(c, &before, &after));
+    if (by_verb)
+        TRY(move(c, &after, wanted));
+    answer(call, &after);
+    return OK;
 }
 
 enum error handle_thread_delete(struct call *call, struct context *c)
 {
-    enum error e = thread_delete(c, call->request.params[0]);
-    if (e == OK)
-        call_answer_nothing(call);
-    return e;
+    TRY(thread_delete(c, call->request.params[0]));
+    call_answer_nothing(call);
+    return OK;
 }
 
 enum error handle_thread_pause(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get(c, call->request.params[0], &thread);
-    if (e == OK)
-        e = thread_pause(c, &thread);
-    if (e == OK)
-        answer(call, &thread);
-    return e;
+    TRY(thread_get(c, call->request.params[0], &thread));
+    TRY(thread_pause(c, &thread));
+    answer(call, &thread);
+    return OK;
 }
 
 enum error handle_thread_resume(struct call *call, struct context *c)
 {
     struct thread thread;
-    enum error e = thread_get(c, call->request.params[0], &thread);
-    if (e == OK)
-        e = thread_resume(c, &thread);
-    if (e == OK)
-        answer(call, &thread);
-    return e;
+    TRY(thread_get(c, call->request.params[0], &thread));
+    TRY(thread_resume(c, &thread));
+    answer(call, &thread);
+    return OK;
 }
 
 enum error handle_thread_cancel(struct call *call, struct context *c)
 {
     const struct reason_body *body = call->request.input;
     struct thread thread;
-    enum error e = thread_get(c, call->request.params[0], &thread);
-    if (e == OK)
-        e = thread_cancel(c, &thread, body->reason);
-    if (e == OK)
-        answer(call, &thread);
-    return e;
+    TRY(thread_get(c, call->request.params[0], &thread));
+    TRY(thread_cancel(c, &thread, body->reason));
+    answer(call, &thread);
+    return OK;
 }

@@ -115,11 +115,8 @@ static enum error write_export(
 static enum error make_export(
     struct call *call, struct context *c, struct archive_subject subject, unsigned needed)
 {
-    enum error e = archive_find_subject(c, &subject);
-    if (e == OK)
-        e = check_scopes(c, needed);
-    if (e != OK)
-        return e;
+    TRY(archive_find_subject(c, &subject));
+    TRY(check_scopes(c, needed));
     download_drop(&call->answer.download); /* of a run before this one */
     if (atomic_fetch_add(&n_exports, 1) < EXPORTS_AT_ONCE)
         return write_export(call, c, &subject);
@@ -245,10 +242,7 @@ static enum error read_content(
 static enum error verify(struct call *call, struct prepared *p, uint64_t size_bytes)
 {
     struct store *store = call->api->store;
-    enum error e =
-        content_open(store, call->caller.tenant_id, call->upload.id, size_bytes, &p->content);
-    if (e != OK)
-        return e;
+    TRY(content_open(store, call->caller.tenant_id, call->upload.id, size_bytes, &p->content));
     const struct archive_source source = {read_content, p->content};
     p->archive = archive_create(&source, size_bytes);
     return archive_verify(p->archive, &call->problem);
@@ -269,10 +263,10 @@ enum error prepare_import(struct call *call, uint64_t size_bytes)
     struct prepared *p = MEM_NEW(struct prepared);
     p->fd = -1;
     call->prepared = p;
-    enum error e = verify(call, p, size_bytes);
-    if (e == OK && !query->dry_run)
-        e = archive_stage(p->archive, call->api->store, call->caller.tenant_id, &call->problem);
-    return e == OK ? spool(call, p) : e;
+    TRY(verify(call, p, size_bytes));
+    if (!query->dry_run)
+        TRY(archive_stage(p->archive, call->api->store, call->caller.tenant_id, &call->problem));
+    return spool(call, p);
 }
 
 void release_import(struct call *call)
@@ -306,9 +300,7 @@ enum error handle_import(struct call *call, struct context *c)
     const struct import_query *query = call->request.query;
     const struct prepared *p = call->prepared;
     enum archive_ids ids = query->ids == ARCHIVE_IDS_NONE ? ARCHIVE_IDS_KEEP : query->ids;
-    enum error e = archive_apply(c, p->archive, ids, query->dry_run);
-    if (e != OK)
-        return e;
+    TRY(archive_apply(c, p->archive, ids, query->dry_run));
     const struct import_answer answer = {.what = archive_subject(p->archive).what,
         .ids = ids,
         .dry_run = query->dry_run,

@@ -49,10 +49,9 @@ enum error agent_link_get(
 {
     struct agent parent;
     bool found = false;
-    enum error e = agent_get(c, parent_id, &parent);
-    if (e == OK)
-        e = find(c, parent_id, child_id, out_link, &found);
-    return e == OK && !found ? no_link(c, child_id) : e;
+    TRY(agent_get(c, parent_id, &parent));
+    TRY(find(c, parent_id, child_id, out_link, &found));
+    return !found ? no_link(c, child_id) : OK;
 }
 
 enum error agent_link_list(struct context *c, struct uuid parent_id,
@@ -60,9 +59,7 @@ enum error agent_link_list(struct context *c, struct uuid parent_id,
 {
     struct agent parent;
     struct query q;
-    enum error e = agent_get(c, parent_id, &parent);
-    if (e != OK)
-        return e;
+    TRY(agent_get(c, parent_id, &parent));
     page_begin(c, &q, &SQL_AGENT_LINK_LIST, page);
     query_uuid(&q, id, parent_id);
     query_i64(&q, position, after->is_set ? after->position : -1);
@@ -136,11 +133,8 @@ static enum error check_shape(
 {
     struct agent_branches branches;
     int64_t above = 0;
-    enum error e = agent_branches_below(c, child->id, &branches);
-    if (e == OK)
-        e = depth_above(c, parent->id, &above);
-    if (e != OK)
-        return e;
+    TRY(agent_branches_below(c, child->id, &branches));
+    TRY(depth_above(c, parent->id, &above));
     if (branches.more)
         return problem_fault(c->problem, STR("child_id"), "must have at most %d links below it",
             AGENT_LINKS_BELOW_MAX);
@@ -176,21 +170,21 @@ static enum error check_child_version(struct context *c, const struct agent_link
     context_query(c, &q, &SQL_AGENT_VERSION_EXISTS);
     query_uuid(&q, child_id, link->child_id);
     query_text(&q, child_version, link->child_version);
-    enum error e = context_number(&q, &count);
-    if (e == OK && count == 0)
-        e = problem_fault(c->problem, STR("/child_version"),
-            "must be a version of the child, not \"%.*s\"", STR_ARG(link->child_version));
-    return e;
+    TRY(context_number(&q, &count));
+    if (count == 0)
+        TRY(problem_fault(c->problem, STR("/child_version"),
+            "must be a version of the child, not \"%.*s\"", STR_ARG(link->child_version)));
+    return OK;
 }
 
 static enum error check_room(struct context *c, struct uuid parent_id)
 {
     int64_t count = 0;
-    enum error e = number_of(c, &SQL_AGENT_LINK_COUNT, parent_id, &count);
-    if (e == OK && count >= AGENT_CHILDREN_MAX)
-        e = problem_set(
+    TRY(number_of(c, &SQL_AGENT_LINK_COUNT, parent_id, &count));
+    if (count >= AGENT_CHILDREN_MAX)
+        return problem_set(
             c->problem, ERR_CONFLICT, "an agent can have at most %d children", AGENT_CHILDREN_MAX);
-    return e;
+    return OK;
 }
 
 /* --- Changes -------------------------------------------------------------------------------- */
@@ -213,14 +207,13 @@ static enum error write_row(
 static enum error check_ends(struct context *c, const struct agent_link *link,
     struct agent *out_parent, struct agent *out_child)
 {
-    enum error e = agent_get(c, link->parent_id, out_parent);
-    if (e == OK)
-        e = agent_get(c, link->child_id, out_child);
-    if (e == OK && out_parent->kind == AGENT_KIND_AGENT)
-        e = problem_set(c->problem, ERR_CONFLICT,
+    TRY(agent_get(c, link->parent_id, out_parent));
+    TRY(agent_get(c, link->child_id, out_child));
+    if (out_parent->kind == AGENT_KIND_AGENT)
+        return problem_set(c->problem, ERR_CONFLICT,
             "\"%.*s\" has the kind agent: only a team or a workflow can have children",
             STR_ARG(out_parent->name));
-    return e;
+    return OK;
 }
 
 /* Sets absent members to the previous ones, or to the defaults. */
@@ -243,39 +236,28 @@ enum error agent_link_put(struct context *c, struct agent_link *link, bool *out_
     struct agent parent, child;
     struct agent_link before = {0};
     bool found = false;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = check_ends(c, link, &parent, &child);
-    if (e == OK)
-        e = find(c, link->parent_id, link->child_id, &before, &found);
-    if (e == OK)
-        e = context_check_match(c, before.revision);
-    if (e == OK)
-        e = check_child_version(c, link);
-    if (e == OK && !found)
-        e = check_shape(c, &parent, &child);
-    if (e == OK && !found)
-        e = check_room(c, link->parent_id);
-    if (e == OK)
-        e = fill_in(c, !found, &before, link);
-    if (e == OK)
-        e = write_row(c, found ? &SQL_AGENT_LINK_UPDATE : &SQL_AGENT_LINK_INSERT, link);
-    if (e == OK)
-        *out_is_new = !found;
-    return e == OK ? agent_link_get(c, link->parent_id, link->child_id, link) : e;
+    TRY(context_lock_tenant(c));
+    TRY(check_ends(c, link, &parent, &child));
+    TRY(find(c, link->parent_id, link->child_id, &before, &found));
+    TRY(context_check_match(c, before.revision));
+    TRY(check_child_version(c, link));
+    if (!found)
+        TRY(check_shape(c, &parent, &child));
+    if (!found)
+        TRY(check_room(c, link->parent_id));
+    TRY(fill_in(c, !found, &before, link));
+    TRY(write_row(c, found ? &SQL_AGENT_LINK_UPDATE : &SQL_AGENT_LINK_INSERT, link));
+    *out_is_new = !found;
+    return agent_link_get(c, link->parent_id, link->child_id, link);
 }
 
 enum error agent_link_delete(struct context *c, struct uuid parent_id, struct uuid child_id)
 {
     struct agent_link link;
     struct query q;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = agent_link_get(c, parent_id, child_id, &link);
-    if (e == OK)
-        e = context_check_match(c, link.revision);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(c));
+    TRY(agent_link_get(c, parent_id, child_id, &link));
+    TRY(context_check_match(c, link.revision));
     context_query(c, &q, &SQL_AGENT_LINK_DELETE);
     query_uuid(&q, id, parent_id);
     query_uuid(&q, child_id, child_id);

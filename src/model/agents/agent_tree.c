@@ -118,11 +118,8 @@ enum error agent_tree(struct context *c, struct uuid agent_id, struct agent_tree
 {
     struct agent agent;
     struct agent_branches branches;
-    enum error e = agent_get(c, agent_id, &agent);
-    if (e == OK)
-        e = agent_branches_below(c, agent_id, &branches);
-    if (e != OK)
-        return e;
+    TRY(agent_get(c, agent_id, &agent));
+    TRY(agent_branches_below(c, agent_id, &branches));
     struct agent_tree root = {
         .id = agent_id, .name = agent.name, .kind = agent.kind, .version = agent.version};
     struct growth growth = {.c = c, .branches = &branches, .n_nodes = 1};

@@ -48,22 +48,19 @@ enum error agent_version_get(
                                             : str_eq(name, STR("latest"))
                                                 ? &SQL_AGENT_VERSION_LATEST
                                                 : &SQL_AGENT_VERSION_GET;
-    enum error e = agent_require(c, agent_id);
-    if (e == OK)
-        e = find(c, statement, agent_id, name, out_version, &found);
-    if (e == OK && !found)
-        e = problem_set(
+    TRY(agent_require(c, agent_id));
+    TRY(find(c, statement, agent_id, name, out_version, &found));
+    if (!found)
+        return problem_set(
             c->problem, ERR_NOT_FOUND, "the agent has no version \"%.*s\"", STR_ARG(name));
-    return e;
+    return OK;
 }
 
 enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before,
     struct page *page, struct agent_version *out_versions)
 {
     struct query q;
-    enum error e = agent_require(c, agent_id);
-    if (e != OK)
-        return e;
+    TRY(agent_require(c, agent_id));
     page_begin(c, &q, &SQL_AGENT_VERSION_LIST, page);
     query_uuid(&q, id, agent_id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
@@ -104,9 +101,9 @@ static enum error add_activation(
     query_text(&q, version, version);
     query_text(&q, created_by, c->principal);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    if (e != OK || number <= AGENT_ACTIVATIONS_KEPT)
-        return e;
+    TRY(query_run(&q));
+    if (number <= AGENT_ACTIVATIONS_KEPT)
+        return OK;
     context_query(c, &q, &SQL_AGENT_ACTIVATION_TRIM);
     query_uuid(&q, id, agent_id);
     query_i64(&q, number, number);
@@ -119,13 +116,10 @@ static enum error activate(
     struct context *c, const struct agent *agent, struct str version, const char *action)
 {
     int64_t last = 0;
-    enum error e = last_activation(c, agent->id, &last);
-    if (e == OK)
-        e = audit_record(
-            c, action, "agent", agent->id, describe(c->arena, agent->version, version));
-    if (e == OK)
-        e = add_activation(c, agent->id, last + 1, version);
-    return e == OK ? set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent->id, version) : e;
+    TRY(last_activation(c, agent->id, &last));
+    TRY(audit_record(c, action, "agent", agent->id, describe(c->arena, agent->version, version)));
+    TRY(add_activation(c, agent->id, last + 1, version));
+    return set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent->id, version);
 }
 
 enum error agent_version_activate(
@@ -133,16 +127,13 @@ enum error agent_version_activate(
 {
     struct agent_version version;
     struct agent agent;
-    enum error e = agent_lock(c, agent_id);
-    if (e == OK)
-        e = agent_get(c, agent_id, &agent);
-    if (e == OK)
-        e = context_check_match(c, agent.revision);
-    if (e == OK)
-        e = agent_version_get(c, agent_id, name, &version);
-    if (e == OK && !version.is_active)
-        e = activate(c, &agent, version.version, "agent.activated");
-    return e == OK ? agent_get(c, agent_id, out_agent) : e;
+    TRY(agent_lock(c, agent_id));
+    TRY(agent_get(c, agent_id, &agent));
+    TRY(context_check_match(c, agent.revision));
+    TRY(agent_version_get(c, agent_id, name, &version));
+    if (!version.is_active)
+        TRY(activate(c, &agent, version.version, "agent.activated"));
+    return agent_get(c, agent_id, out_agent);
 }
 
 static enum error version_before(
@@ -155,12 +146,12 @@ static enum error version_before(
     bool found = query_next(&q);
     if (found)
         *out_version = row_text(&q);
-    enum error e = query_end(&q);
-    if (e == OK && !found)
-        e = problem_set(c->problem, ERR_CONFLICT,
+    TRY(query_end(&q));
+    if (!found)
+        return problem_set(c->problem, ERR_CONFLICT,
             "version %.*s is the first active version: there is no version to roll back to",
             STR_ARG(str_is_none(agent->version) ? STR("this") : agent->version));
-    return e;
+    return OK;
 }
 
 enum error agent_version_rollback(struct context *c, struct uuid agent_id, struct agent *out_agent)
@@ -169,27 +160,19 @@ enum error agent_version_rollback(struct context *c, struct uuid agent_id, struc
     struct str version = STR_NONE;
     struct query q;
     int64_t last = 0;
-    enum error e = agent_lock(c, agent_id);
-    if (e == OK)
-        e = agent_get(c, agent_id, &agent);
-    if (e == OK)
-        e = context_check_match(c, agent.revision);
-    if (e == OK)
-        e = last_activation(c, agent_id, &last);
-    if (e == OK)
-        e = version_before(c, &agent, last, &version);
-    if (e == OK)
-        e = audit_record(
-            c, "agent.rolled_back", "agent", agent_id, describe(c->arena, agent.version, version));
-    if (e != OK)
-        return e;
+    TRY(agent_lock(c, agent_id));
+    TRY(agent_get(c, agent_id, &agent));
+    TRY(context_check_match(c, agent.revision));
+    TRY(last_activation(c, agent_id, &last));
+    TRY(version_before(c, &agent, last, &version));
+    TRY(audit_record(
+        c, "agent.rolled_back", "agent", agent_id, describe(c->arena, agent.version, version)));
     context_query(c, &q, &SQL_AGENT_ACTIVATION_UNDO);
     query_uuid(&q, id, agent_id);
     query_i64(&q, number, last);
-    e = query_run(&q);
-    if (e == OK)
-        e = set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent_id, version);
-    return e == OK ? agent_get(c, agent_id, out_agent) : e;
+    TRY(query_run(&q));
+    TRY(set_active(c, &SQL_AGENT_SET_ACTIVE_VERSION, agent_id, version));
+    return agent_get(c, agent_id, out_agent);
 }
 
 /* --- Making and changing -------------------------------------------------------------------- */
@@ -225,8 +208,8 @@ static enum error check_kind(
 enum error agent_version_prepare(struct context *c, enum agent_kind kind,
     const struct agent_definition *definition, struct str out_parts[AGENT_PARTS])
 {
-    enum error e = agent_definition_complete(c, definition, ALL_AGENT_PARTS, out_parts);
-    return e == OK ? check_kind(c, kind, out_parts) : e;
+    TRY(agent_definition_complete(c, definition, ALL_AGENT_PARTS, out_parts));
+    return check_kind(c, kind, out_parts);
 }
 
 enum error agent_version_begin(
@@ -234,10 +217,9 @@ enum error agent_version_begin(
 {
     struct agent_version first = {.agent_id = agent_id, .number = 1, .version = STR("1.0.0")};
     memcpy(first.parts, parts, sizeof first.parts);
-    enum error e = insert(c, &first);
-    if (e == OK)
-        e = add_activation(c, agent_id, 1, first.version);
-    return e == OK ? set_active(c, &SQL_AGENT_BEGIN_VERSION, agent_id, first.version) : e;
+    TRY(insert(c, &first));
+    TRY(add_activation(c, agent_id, 1, first.version));
+    return set_active(c, &SQL_AGENT_BEGIN_VERSION, agent_id, first.version);
 }
 
 static enum error next_by_bump(
@@ -287,15 +269,12 @@ static enum error draft_next(struct context *c, const struct agent *agent,
     next.number = has_newest ? newest->number + 1 : 1;
     enum error chosen =
         choose_version(c, draft, has_newest ? newest->version : STR_NONE, &next.version);
-    enum error e = agent_definition_complete(
-        c, &draft->definition, has_newest ? draft->parts : ALL_AGENT_PARTS, next.parts);
-    if (e == OK)
-        e = check_kind(c, agent->kind, next.parts);
-    if (e == OK)
-        e = chosen;
-    if (e == OK)
-        *out_next = next;
-    return e;
+    TRY(agent_definition_complete(
+        c, &draft->definition, has_newest ? draft->parts : ALL_AGENT_PARTS, next.parts));
+    TRY(check_kind(c, agent->kind, next.parts));
+    TRY(chosen);
+    *out_next = next;
+    return OK;
 }
 
 enum error agent_version_create(struct context *c, struct uuid agent_id,
@@ -304,18 +283,14 @@ enum error agent_version_create(struct context *c, struct uuid agent_id,
     struct agent agent;
     struct agent_version newest, next = {0};
     bool has_newest = false;
-    enum error e = agent_lock(c, agent_id);
-    if (e == OK)
-        e = agent_get(c, agent_id, &agent);
-    if (e == OK)
-        e = find(c, &SQL_AGENT_VERSION_LATEST, agent_id, STR_NONE, &newest, &has_newest);
-    if (e == OK)
-        e = draft_next(c, &agent, draft, has_newest, &newest, &next);
-    if (e == OK)
-        e = insert(c, &next);
-    if (e == OK && draft->activate)
-        e = activate(c, &agent, next.version, "agent.activated");
-    return e == OK ? agent_version_get(c, agent_id, next.version, out_version) : e;
+    TRY(agent_lock(c, agent_id));
+    TRY(agent_get(c, agent_id, &agent));
+    TRY(find(c, &SQL_AGENT_VERSION_LATEST, agent_id, STR_NONE, &newest, &has_newest));
+    TRY(draft_next(c, &agent, draft, has_newest, &newest, &next));
+    TRY(insert(c, &next));
+    if (draft->activate)
+        TRY(activate(c, &agent, next.version, "agent.activated"));
+    return agent_version_get(c, agent_id, next.version, out_version);
 }
 
 static enum error is_used(struct context *c, struct str version)
@@ -334,21 +309,17 @@ enum error agent_version_update(struct context *c, const struct agent_version *b
         .agent_id = before->agent_id, .version = before->version, .description = description};
     struct query q;
     int64_t changed = 0;
-    enum error e = context_check_match(c, before->revision);
-    if (e == OK && before->has_used_at)
-        e = is_used(c, before->version);
-    if (e == OK)
-        e = agent_get(c, before->agent_id, &agent);
-    if (e == OK)
-        e = agent_version_prepare(c, agent.kind, definition, after.parts);
-    if (e != OK)
-        return e;
+    TRY(context_check_match(c, before->revision));
+    if (before->has_used_at)
+        TRY(is_used(c, before->version));
+    TRY(agent_get(c, before->agent_id, &agent));
+    TRY(agent_version_prepare(c, agent.kind, definition, after.parts));
     context_query(c, &q, &SQL_AGENT_VERSION_UPDATE);
     bind_version(c, &q, &after);
-    e = query_run_counted(&q, &changed);
-    if (e == OK && changed == 0)
-        e = is_used(c, before->version);
-    return e == OK ? agent_version_get(c, before->agent_id, before->version, out_version) : e;
+    TRY(query_run_counted(&q, &changed));
+    if (changed == 0)
+        TRY(is_used(c, before->version));
+    return agent_version_get(c, before->agent_id, before->version, out_version);
 }
 
 /* --- For runs ------------------------------------------------------------------------------- */
@@ -370,9 +341,7 @@ enum error agent_use_version(
     struct str active = STR_NONE, found = STR_NONE;
     bool is_active = false, was_used = false;
     int64_t unused;
-    enum error e = agent_require(c, agent_id);
-    if (e != OK)
-        return e;
+    TRY(agent_require(c, agent_id));
     context_query(c, &q, &SQL_AGENT_VERSION_USED);
     query_uuid(&q, id, agent_id);
     query_text(&q, version, version);
@@ -382,9 +351,7 @@ enum error agent_use_version(
         found = row_text(&q);
         was_used = row_i64_if(&q, &unused);
     }
-    e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     if (!is_active)
         return problem_set(
             c->problem, ERR_CONFLICT, "the agent is inactive: activate it before starting a run");
@@ -392,8 +359,7 @@ enum error agent_use_version(
         return problem_fault(c->problem, STR("/agent_version"),
             "must be a version of the agent, not \"%.*s\"", STR_ARG(version));
     if (!str_is_none(found) && !was_used)
-        e = mark_used(c, agent_id, found);
-    if (e == OK)
-        *out_version = str_is_none(found) ? active : found;
-    return e;
+        TRY(mark_used(c, agent_id, found));
+    *out_version = str_is_none(found) ? active : found;
+    return OK;
 }

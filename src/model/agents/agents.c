@@ -97,23 +97,20 @@ enum error agent_lock(struct context *c, struct uuid id)
 enum error agent_exists(struct context *c, struct uuid id, bool *out_exists)
 {
     int64_t count;
-    enum error e = lock(c, &SQL_AGENT_HOLD, id);
-    if (e != OK)
-        return e;
+    TRY(lock(c, &SQL_AGENT_HOLD, id));
     struct query q;
     context_query(c, &q, &SQL_AGENT_COUNT);
     query_uuid(&q, id, id);
-    e = context_number(&q, &count);
-    if (e == OK)
-        *out_exists = count > 0;
-    return e;
+    TRY(context_number(&q, &count));
+    *out_exists = count > 0;
+    return OK;
 }
 
 enum error agent_require(struct context *c, struct uuid id)
 {
     bool exists = false;
-    enum error e = agent_exists(c, id, &exists);
-    return e == OK && !exists ? context_not_found(c, "agent", id) : e;
+    TRY(agent_exists(c, id, &exists));
+    return !exists ? context_not_found(c, "agent", id) : OK;
 }
 
 /* --- Create, read, list -------------------------------------------------------------------------
@@ -134,8 +131,8 @@ static enum error write_row(
     if (statement_takes(statement, kind))
         query_text(&q, kind, agent_kind_word(agent->kind));
     query_i64(&q, now, c->now_us);
-    enum error e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0 ? name_taken(c, agent->name) : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? name_taken(c, agent->name) : OK;
 }
 
 /* The tenant's lock makes names unique. */
@@ -148,18 +145,13 @@ enum error agent_create_defined(
     if (agent->kind == AGENT_KIND_NONE)
         agent->kind = AGENT_KIND_AGENT;
     agent->id = uuid_v7();
-    enum error e = check_metadata(c, agent->metadata);
-    if (e == OK)
-        e = agent_version_prepare(c, agent->kind, definition, parts);
-    if (e == OK)
-        e = context_lock_tenant(c);
-    if (e == OK)
-        e = write_row(c, &SQL_AGENT_INSERT, agent);
-    if (e == OK)
-        e = agent_version_begin(c, agent->id, parts);
-    if (e == OK)
-        e = audit_record(c, "agent.created", "agent", agent->id, describe(c->arena, agent->name));
-    return e == OK ? agent_get(c, agent->id, agent) : e;
+    TRY(check_metadata(c, agent->metadata));
+    TRY(agent_version_prepare(c, agent->kind, definition, parts));
+    TRY(context_lock_tenant(c));
+    TRY(write_row(c, &SQL_AGENT_INSERT, agent));
+    TRY(agent_version_begin(c, agent->id, parts));
+    TRY(audit_record(c, "agent.created", "agent", agent->id, describe(c->arena, agent->name)));
+    return agent_get(c, agent->id, agent);
 }
 
 enum error agent_create(struct context *c, struct agent *agent)
@@ -177,8 +169,8 @@ enum error agent_get(struct context *c, struct uuid id, struct agent *out_agent)
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_agent);
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "agent", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "agent", id) : OK;
 }
 
 enum error agent_list(struct context *c, const struct agent_filter *filter, struct page *page,
@@ -203,19 +195,17 @@ enum error agent_update(struct context *c, const struct agent *before, struct ag
     after->id = before->id;
     if (str_is_none(after->metadata))
         after->metadata = STR("{}");
-    enum error e = context_check_match(c, before->revision);
-    if (e == OK)
-        e = check_metadata(c, after->metadata);
-    if (e == OK && renamed)
-        e = context_lock_tenant(c);
-    if (e == OK)
-        e = write_row(c, &SQL_AGENT_UPDATE, after);
-    if (e == OK && renamed)
-        e = audit_record(c, "agent.renamed", "agent", before->id, describe(c->arena, after->name));
-    if (e == OK && before->is_active != after->is_active)
-        e = audit_record(c, after->is_active ? "agent.enabled" : "agent.disabled", "agent",
-            before->id, describe(c->arena, after->name));
-    return e == OK ? agent_get(c, before->id, after) : e;
+    TRY(context_check_match(c, before->revision));
+    TRY(check_metadata(c, after->metadata));
+    if (renamed)
+        TRY(context_lock_tenant(c));
+    TRY(write_row(c, &SQL_AGENT_UPDATE, after));
+    if (renamed)
+        TRY(audit_record(c, "agent.renamed", "agent", before->id, describe(c->arena, after->name)));
+    if (before->is_active != after->is_active)
+        TRY(audit_record(c, after->is_active ? "agent.enabled" : "agent.disabled", "agent",
+            before->id, describe(c->arena, after->name)));
+    return agent_get(c, before->id, after);
 }
 
 /* An agent that participates in a thread cannot be deleted. */
@@ -229,9 +219,9 @@ static enum error check_absent_from_threads(struct context *c, struct uuid id)
     bool found = query_next(&q);
     if (found)
         thread_id = row_uuid(&q);
-    enum error e = query_end(&q);
-    if (e != OK || !found)
-        return e;
+    TRY(query_end(&q));
+    if (!found)
+        return OK;
     uuid_format(thread_id, text);
     return problem_set(c->problem, ERR_CONFLICT,
         "the agent is a participant of the thread %.*s: remove it from its threads first",
@@ -250,16 +240,11 @@ static enum error delete_rows(
 enum error agent_delete(struct context *c, struct uuid id)
 {
     struct agent agent;
-    enum error e = agent_lock(c, id);
-    if (e == OK)
-        e = agent_get(c, id, &agent);
-    if (e == OK)
-        e = context_check_match(c, agent.revision);
-    if (e == OK)
-        e = check_absent_from_threads(c, id);
-    if (e == OK)
-        e = audit_record(c, "agent.deleted", "agent", id, describe(c->arena, agent.name));
-    if (e == OK)
-        e = delete_rows(c, &SQL_AGENT_DELETE_STATES, id);
-    return e == OK ? delete_rows(c, &SQL_AGENT_DELETE, id) : e;
+    TRY(agent_lock(c, id));
+    TRY(agent_get(c, id, &agent));
+    TRY(context_check_match(c, agent.revision));
+    TRY(check_absent_from_threads(c, id));
+    TRY(audit_record(c, "agent.deleted", "agent", id, describe(c->arena, agent.name)));
+    TRY(delete_rows(c, &SQL_AGENT_DELETE_STATES, id));
+    return delete_rows(c, &SQL_AGENT_DELETE, id);
 }

@@ -38,10 +38,10 @@ enum error state_lock_told(struct context *c, const struct state_place *place)
     struct threads threads;
     if (!tx_is_shared(c->tx))
         return OK;
-    enum error e = list_threads(c, place, &threads);
-    for (size_t i = threads.count; e == OK && i > 0; i--)
-        e = context_lock_thread(c, threads.ids[i - 1]);
-    return e;
+    TRY(list_threads(c, place, &threads));
+    for (size_t i = threads.count; i > 0; i--)
+        TRY(context_lock_thread(c, threads.ids[i - 1]));
+    return OK;
 }
 
 /* --- The payload of the event --------------------------------------------------------------- */
@@ -150,15 +150,14 @@ enum error state_tell(struct context *c, const struct state_place *place, const 
     struct threads threads;
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
-    enum error e = write_payload(c, &payload.w, place, before, after);
+    TRY(write_payload(c, &payload.w, place, before, after));
     struct event event = {.kind = str_of(kind),
         .text = arena_printf(c->arena, "state document %.*s", STR_ARG(place->name)),
         .payload = json_text_take(&payload, c->arena)};
-    if (e == OK)
-        e = list_threads(c, place, &threads);
-    for (size_t i = 0; e == OK && i < threads.count; i++)
-        e = event_emit(c, threads.ids[i], &event);
-    return e;
+    TRY(list_threads(c, place, &threads));
+    for (size_t i = 0; i < threads.count; i++)
+        TRY(event_emit(c, threads.ids[i], &event));
+    return OK;
 }
 
 /* --- Validation against the schema ---------------------------------------------------------- */
@@ -174,7 +173,7 @@ enum error state_check_data(struct context *c, const struct state *state)
         !json_parse(c->arena, state->data, &data, &unused))
         return problem_set(
             c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
-    enum error e = json_schema_compile(
-        c->arena, json_root(&schema), STR("/json_schema"), c->problem, &compiled);
-    return e == OK ? json_schema_validate(compiled, json_root(&data), STR("/data"), c->problem) : e;
+    TRY(json_schema_compile(
+        c->arena, json_root(&schema), STR("/json_schema"), c->problem, &compiled));
+    return json_schema_validate(compiled, json_root(&data), STR("/data"), c->problem);
 }

@@ -52,16 +52,14 @@ static enum error absent(struct context *c, const struct state_place *place)
 static enum error enter(struct context *c, const struct state_place *place)
 {
     struct thread unused;
-    enum error e = OK;
     if (!uuid_is_nil(place->thread_id)) {
-        e = thread_get_head(c, place->thread_id, &unused);
-        return e == OK && !uuid_is_nil(place->agent_id) ? agent_require(c, place->agent_id) : e;
+        TRY(thread_get_head(c, place->thread_id, &unused));
+        return !uuid_is_nil(place->agent_id) ? agent_require(c, place->agent_id) : OK;
     }
     if (!place->is_config)
-        e = state_lock_told(c, place);
-    if (e == OK)
-        e = agent_lock(c, place->agent_id);
-    return e == OK ? agent_require(c, place->agent_id) : e;
+        TRY(state_lock_told(c, place));
+    TRY(agent_lock(c, place->agent_id));
+    return agent_require(c, place->agent_id);
 }
 
 static enum error check_name(struct context *c, struct str name)
@@ -85,29 +83,25 @@ static enum error find(struct context *c, const struct state_place *place, struc
 
 enum error state_find(struct context *c, const struct state_place *place, struct state *out_state)
 {
-    enum error e = enter(c, place);
-    if (e == OK)
-        e = check_name(c, place->name);
-    return e == OK ? find(c, place, out_state) : e;
+    TRY(enter(c, place));
+    TRY(check_name(c, place->name));
+    return find(c, place, out_state);
 }
 
 enum error state_get(struct context *c, const struct state_place *place, struct state *out_state)
 {
     struct state state;
-    enum error e = state_find(c, place, &state);
-    if (e == OK && state.version == 0)
+    TRY(state_find(c, place, &state));
+    if (state.version == 0)
         return absent(c, place);
-    if (e == OK)
-        *out_state = state;
-    return e;
+    *out_state = state;
+    return OK;
 }
 
 enum error state_list(struct context *c, const struct state_place *place,
     const struct state_filter *filter, struct page *page, struct state *out_states)
 {
-    enum error e = enter(c, place);
-    if (e != OK)
-        return e;
+    TRY(enter(c, place));
     struct query q;
     page_begin(c, &q, filter->with_documents ? &SQL_STATE_LIST_WHOLE : &SQL_STATE_LIST, page);
     bind_place(&q, place);
@@ -189,18 +183,13 @@ enum error state_write(struct context *c, const struct state_place *place,
     const struct state *before, struct state *after)
 {
     struct uuid id;
-    enum error e = state_check_data(c, after);
-    if (e == OK)
-        e = write_row(c, place, before, &id);
-    if (e == OK)
-        e = add_version(c, id, before->last_version + 1, after);
-    if (e == OK)
-        e = find(c, place, after);
-    if (e == OK)
-        e = tell(c, place,
-            before->version == 0 ? "assistant.state.created" : "assistant.state.updated", before,
-            after);
-    return e;
+    TRY(state_check_data(c, after));
+    TRY(write_row(c, place, before, &id));
+    TRY(add_version(c, id, before->last_version + 1, after));
+    TRY(find(c, place, after));
+    return tell(c, place,
+        before->version == 0 ? "assistant.state.created" : "assistant.state.updated", before,
+        after);
 }
 
 static enum error run_on(struct context *c, const struct sql_statement *statement, struct uuid id)
@@ -215,21 +204,19 @@ enum error state_delete(
     struct context *c, const struct state_place *place, const struct state *before)
 {
     struct query q;
-    enum error e = run_on(c, &SQL_STATE_DROP_VERSIONS, before->id);
-    if (e != OK)
-        return e;
+    TRY(run_on(c, &SQL_STATE_DROP_VERSIONS, before->id));
     context_query(c, &q, &SQL_STATE_BURY);
     query_uuid(&q, id, before->id);
     query_i64(&q, now, c->now_us);
-    e = query_run(&q);
-    return e == OK ? state_tell(c, place, "assistant.state.deleted", before, NULL) : e;
+    TRY(query_run(&q));
+    return state_tell(c, place, "assistant.state.deleted", before, NULL);
 }
 
 enum error state_focus(struct context *c, const struct state_place *place)
 {
     struct state state;
-    enum error e = state_get(c, place, &state);
-    return e == OK ? state_tell(c, place, "assistant.state.focus", &state, NULL) : e;
+    TRY(state_get(c, place, &state));
+    return state_tell(c, place, "assistant.state.focus", &state, NULL);
 }
 
 enum error state_delete_of_thread(struct context *c, struct uuid thread_id)
@@ -258,9 +245,7 @@ enum error state_version_get(struct context *c, const struct state_place *place,
     struct state_version *out_version)
 {
     struct state state;
-    enum error e = state_get(c, place, &state);
-    if (e != OK)
-        return e;
+    TRY(state_get(c, place, &state));
     struct query q;
     context_query(c, &q, &SQL_STATE_VERSION_GET);
     query_uuid(&q, id, state.id);
@@ -268,21 +253,19 @@ enum error state_version_get(struct context *c, const struct state_place *place,
     bool found = query_next(&q);
     if (found)
         read_version(&q, out_version);
-    e = query_end(&q);
-    if (e == OK && !found)
+    TRY(query_end(&q));
+    if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND,
             "version %lld does not exist; the newest version is %lld", (long long)version,
             (long long)state.version);
-    return e;
+    return OK;
 }
 
 enum error state_version_list(struct context *c, const struct state_place *place, int64_t before,
     bool with_documents, struct page *page, struct state_version *out_versions)
 {
     struct state state;
-    enum error e = state_get(c, place, &state);
-    if (e != OK)
-        return e;
+    TRY(state_get(c, place, &state));
     struct query q;
     page_begin(
         c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST, page);

@@ -8,8 +8,8 @@
 /* Locks the agent before its storage changes. */
 static enum error enter(struct context *c, struct uuid agent_id)
 {
-    enum error e = agent_lock(c, agent_id);
-    return e == OK ? agent_require(c, agent_id) : e;
+    TRY(agent_lock(c, agent_id));
+    return agent_require(c, agent_id);
 }
 
 static enum error check_key(struct context *c, struct str key)
@@ -56,14 +56,12 @@ enum error storage_get(
     struct context *c, struct uuid agent_id, struct str key, struct storage_item *out_item)
 {
     struct storage_item item;
-    enum error e = enter(c, agent_id);
-    if (e == OK)
-        e = find(c, &SQL_STORAGE_GET, agent_id, key, &item);
-    if (e == OK && item.version == 0)
+    TRY(enter(c, agent_id));
+    TRY(find(c, &SQL_STORAGE_GET, agent_id, key, &item));
+    if (item.version == 0)
         return absent(c);
-    if (e == OK)
-        *out_item = item;
-    return e;
+    *out_item = item;
+    return OK;
 }
 
 /* --- Change --------------------------------------------------------------------------------- */
@@ -100,37 +98,26 @@ enum error storage_put(
     struct context *c, struct uuid agent_id, struct storage_item *item, bool *out_is_new)
 {
     struct storage_item before;
-    enum error e = enter(c, agent_id);
-    if (e == OK)
-        e = check_key(c, item->key);
-    if (e == OK)
-        e = find(c, &SQL_STORAGE_GET_HEAD, agent_id, item->key, &before);
-    if (e == OK)
-        e = check_match(c, before.version);
-    if (e != OK)
-        return e;
+    TRY(enter(c, agent_id));
+    TRY(check_key(c, item->key));
+    TRY(find(c, &SQL_STORAGE_GET_HEAD, agent_id, item->key, &before));
+    TRY(check_match(c, before.version));
     bool is_new = before.version == 0;
     item->size_bytes = (int64_t)(str_is_none(item->value) ? item->bytes.len : item->value.len);
-    e = write_row(c, is_new ? &SQL_STORAGE_INSERT : &SQL_STORAGE_UPDATE, agent_id, item);
-    if (e == OK)
-        e = find(c, &SQL_STORAGE_GET_HEAD, agent_id, item->key, item);
-    if (e == OK)
-        *out_is_new = is_new;
-    return e;
+    TRY(write_row(c, is_new ? &SQL_STORAGE_INSERT : &SQL_STORAGE_UPDATE, agent_id, item));
+    TRY(find(c, &SQL_STORAGE_GET_HEAD, agent_id, item->key, item));
+    *out_is_new = is_new;
+    return OK;
 }
 
 enum error storage_delete(struct context *c, struct uuid agent_id, struct str key)
 {
     struct storage_item before;
-    enum error e = enter(c, agent_id);
-    if (e == OK)
-        e = find(c, &SQL_STORAGE_GET_HEAD, agent_id, key, &before);
-    if (e == OK && before.version == 0)
+    TRY(enter(c, agent_id));
+    TRY(find(c, &SQL_STORAGE_GET_HEAD, agent_id, key, &before));
+    if (before.version == 0)
         return absent(c);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e != OK)
-        return e;
+    TRY(context_check_match(c, before.version));
     struct query q;
     context_query(c, &q, &SQL_STORAGE_DELETE);
     query_uuid(&q, agent_id, agent_id);
@@ -188,9 +175,7 @@ static void bind_filter(struct context *c, struct query *q, const struct storage
 enum error storage_list(struct context *c, struct uuid agent_id,
     const struct storage_filter *filter, struct page *page, struct storage_item *out_items)
 {
-    enum error e = enter(c, agent_id);
-    if (e != OK)
-        return e;
+    TRY(enter(c, agent_id));
     struct query q;
     page_begin(c, &q, filter->with_values ? &SQL_STORAGE_LIST_WHOLE : &SQL_STORAGE_LIST, page);
     query_uuid(&q, agent_id, agent_id);

@@ -124,14 +124,14 @@ static enum error collect_seeds(struct walk *w, const struct checkpoint *k)
             names[n] = w->channels[i].name;
             places[n++] = i;
         }
-    enum error e = snapshot_get_members(w->c, k->snapshot_id, names, n, values);
-    for (size_t i = 0; e == OK && i < n; i++)
+    TRY(snapshot_get_members(w->c, k->snapshot_id, names, n, values));
+    for (size_t i = 0; i < n; i++)
         if (!str_is_none(values[i])) {
             w->channels[places[i]].seed = values[i];
             w->bytes += values[i].len;
             w->open--;
         }
-    return e;
+    return OK;
 }
 
 /* --- The line ------------------------------------------------------------------------------- */
@@ -145,17 +145,16 @@ static enum error step_back(struct walk *w, struct checkpoint *k, bool *out_foun
     if (!k->has_parent_id)
         return OK;
     struct arena_mark mark = arena_mark(w->c->arena);
-    enum error e = checkpoint_find(w->c, k->thread_id, ns, k->parent_id, false, out_found, &parent);
-    if (e == OK)
-        arena_rewind(w->c->arena, mark);
-    if (e == OK && *out_found)
+    TRY(checkpoint_find(w->c, k->thread_id, ns, k->parent_id, false, out_found, &parent));
+    arena_rewind(w->c->arena, mark);
+    if (*out_found)
         *k = (struct checkpoint){.id = parent.id,
             .thread_id = parent.thread_id,
             .ns = ns,
             .has_parent_id = parent.has_parent_id,
             .parent_id = parent.parent_id,
             .snapshot_id = parent.snapshot_id};
-    return e;
+    return OK;
 }
 
 static enum error walk_line(struct walk *w, struct checkpoint k, struct checkpoint_deltas *out)
@@ -210,11 +209,8 @@ enum error checkpoint_deltas(struct context *c, struct uuid thread_id, struct st
     CLEANUP(arena_deinit) struct arena scratch;
     struct checkpoint_deltas deltas = {0};
     arena_init(&scratch, 4 * CHECKPOINT_WRITES_MAX_BYTES);
-    enum error e = check_names(c, channels, n);
-    if (e == OK)
-        e = checkpoint_get(c, thread_id, ns, id, CHECKPOINT_HEAD, &deltas.checkpoint);
-    if (e != OK)
-        return e;
+    TRY(check_names(c, channels, n));
+    TRY(checkpoint_get(c, thread_id, ns, id, CHECKPOINT_HEAD, &deltas.checkpoint));
     struct walk w = {.c = c,
         .scratch = &scratch,
         .channels = ARENA_ARRAY(c->arena, struct channel, n + 1),
@@ -222,9 +218,7 @@ enum error checkpoint_deltas(struct context *c, struct uuid thread_id, struct st
         .open = n};
     for (size_t i = 0; i < n; i++)
         w.channels[i] = (struct channel){.name = channels[i], .seed = STR_NONE};
-    e = walk_line(&w, deltas.checkpoint, &deltas);
-    if (e != OK)
-        return e;
+    TRY(walk_line(&w, deltas.checkpoint, &deltas));
     deltas.channels = write_channels(&w);
     *out_deltas = deltas;
     return OK;

@@ -13,9 +13,7 @@ static enum error read_side(struct context *c, struct uuid thread_id, struct str
     struct checkpoint *out, struct side *side)
 {
     struct json_error unused;
-    enum error e = checkpoint_get(c, thread_id, ns, id, CHECKPOINT_VALUES, out);
-    if (e != OK)
-        return e;
+    TRY(checkpoint_get(c, thread_id, ns, id, CHECKPOINT_VALUES, out));
     if (json_parse(c->arena, out->channel_values, &side->values, &unused) &&
         json_parse(c->arena, out->channel_versions, &side->versions, &unused))
         return OK;
@@ -73,11 +71,8 @@ enum error checkpoint_diff(struct context *c, struct uuid thread_id, struct str 
     struct checkpoint_diff diff;
     struct side from, to;
     struct json_text channels, patch;
-    enum error e = read_side(c, thread_id, ns, from_id, &diff.from, &from);
-    if (e == OK)
-        e = read_side(c, thread_id, ns, to_id, &diff.to, &to);
-    if (e != OK)
-        return e;
+    TRY(read_side(c, thread_id, ns, from_id, &diff.from, &from));
+    TRY(read_side(c, thread_id, ns, to_id, &diff.to, &to));
     json_text_init(&channels, SIZE_MAX);
     json_write_array(&channels.w);
     write_channels(c, &channels.w, &from, &to);

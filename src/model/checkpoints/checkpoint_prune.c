@@ -41,12 +41,10 @@ static enum error run_on(
 
 static enum error remove_one(struct context *c, const struct checkpoint *k)
 {
-    enum error e = run_on(c, &SQL_CHECKPOINT_DETACH_CHILDREN, k);
-    if (e == OK)
-        e = run_on(c, &SQL_CHECKPOINT_DELETE_WRITES, k);
-    if (e == OK)
-        e = run_on(c, &SQL_CHECKPOINT_DELETE, k);
-    return e == OK ? snapshot_drop(c, k->snapshot_id) : e;
+    TRY(run_on(c, &SQL_CHECKPOINT_DETACH_CHILDREN, k));
+    TRY(run_on(c, &SQL_CHECKPOINT_DELETE_WRITES, k));
+    TRY(run_on(c, &SQL_CHECKPOINT_DELETE, k));
+    return snapshot_drop(c, k->snapshot_id);
 }
 
 static enum error tell(struct context *c, struct uuid thread_id, struct str ns, int64_t count)
@@ -71,30 +69,27 @@ static int by_namespace(const void *a, const void *b)
 /* One event for each namespace. */
 static enum error tell_all(struct context *c, struct uuid thread_id, struct going *going)
 {
-    enum error e = OK;
     size_t first = 0;
     if (going->count > 0)
         qsort(going->items, going->count, sizeof *going->items, by_namespace);
-    for (size_t i = 1; e == OK && i <= going->count; i++) {
+    for (size_t i = 1; i <= going->count; i++) {
         if (i < going->count && str_eq(going->items[i].ns, going->items[first].ns))
             continue;
-        e = tell(c, thread_id, going->items[first].ns, (int64_t)(i - first));
+        TRY(tell(c, thread_id, going->items[first].ns, (int64_t)(i - first)));
         first = i;
     }
-    return e;
+    return OK;
 }
 
 static enum error remove_all(struct context *c, struct uuid thread_id, struct going *going)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < going->count; i++) {
+    for (size_t i = 0; i < going->count; i++) {
         going->items[i].thread_id = thread_id;
-        e = remove_one(c, &going->items[i]);
+        TRY(remove_one(c, &going->items[i]));
     }
-    if (e == OK)
-        e = tell_all(c, thread_id, going);
-    if (e != OK || going->count == 0)
-        return e;
+    TRY(tell_all(c, thread_id, going));
+    if (going->count == 0)
+        return OK;
     return audit_record(c, "checkpoints.pruned", "thread", thread_id,
         arena_printf(c->arena, "{\"count\":%zu}", going->count));
 }
@@ -106,18 +101,13 @@ enum error checkpoint_delete_all(
     struct checkpoint_removed removed = {0};
     struct thread thread;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     context_query(c, &q, &SQL_CHECKPOINT_LIST_TO_DELETE);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, namespace, ns);
     query_i64(&q, limit, CHECKPOINT_DELETE_MAX + 1);
-    e = read_going(&q, &going, &removed.more);
-    if (e == OK)
-        e = remove_all(c, thread_id, &going);
-    if (e != OK)
-        return e;
+    TRY(read_going(&q, &going, &removed.more));
+    TRY(remove_all(c, thread_id, &going));
     removed.count = (int64_t)going.count;
     *out_removed = removed;
     if (removed.more)
@@ -135,22 +125,18 @@ enum error checkpoint_prune(struct context *c, struct uuid thread_id,
     struct checkpoint_removed removed = {0};
     struct thread thread;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     context_query(c, &q, &SQL_CHECKPOINT_LIST_TO_PRUNE);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, namespace, prune->ns);
     query_i64(&q, keep, prune->keep_latest);
     query_i64_if(&q, older_than, prune->has_older_than, prune->older_than);
     query_i64(&q, limit, CHECKPOINT_DELETE_MAX + 1);
-    e = read_going(&q, &going, &removed.more);
-    if (e == OK)
-        e = remove_all(c, thread_id, &going);
+    TRY(read_going(&q, &going, &removed.more));
+    TRY(remove_all(c, thread_id, &going));
     removed.count = (int64_t)going.count;
-    if (e == OK)
-        *out_removed = removed;
-    return e;
+    *out_removed = removed;
+    return OK;
 }
 
 /* --- Copy ----------------------------------------------------------------------------------- */
@@ -188,19 +174,14 @@ static enum error copy_one(struct context *c, const struct checkpoint *k, struct
     bool has_parent = false;
     copy.thread_id = to;
     copy.has_run_id = false;
-    enum error e = k->has_parent_id
-                       ? checkpoint_find(c, to, k->ns, k->parent_id, false, &has_parent, &parent)
-                       : OK;
-    if (e == OK)
-        e = snapshot_get(c, k->snapshot_id, &values);
-    if (e == OK)
-        e = snapshot_put(c, to, has_parent ? parent.snapshot_id : UUID_NIL, values, &snapshot);
-    if (e != OK)
-        return e;
+    TRY(k->has_parent_id ? checkpoint_find(c, to, k->ns, k->parent_id, false, &has_parent, &parent)
+                         : OK);
+    TRY(snapshot_get(c, k->snapshot_id, &values));
+    TRY(snapshot_put(c, to, has_parent ? parent.snapshot_id : UUID_NIL, values, &snapshot));
     copy.has_parent_id = has_parent;
     copy.snapshot_id = snapshot.id;
-    e = checkpoint_insert(c, &copy);
-    return e == OK ? copy_writes(c, k, to) : e;
+    TRY(checkpoint_insert(c, &copy));
+    return copy_writes(c, k, to);
 }
 
 static enum error tell_copy(struct context *c, struct uuid from, struct uuid to, int64_t count)

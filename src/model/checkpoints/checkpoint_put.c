@@ -37,13 +37,12 @@ static enum error check_seen(struct context *c, struct json seen)
 {
     struct json_iter it = json_iter(seen);
     struct json key, value;
-    enum error e = OK;
-    while (e == OK && json_next(&it, &key, &value)) {
+    while (json_next(&it, &key, &value)) {
         struct str at =
             json_pointer_join(c->arena, STR("/versions_seen"), json_string(c->arena, key));
-        e = check_versions(c, value, at, "the version that the node has seen");
+        TRY(check_versions(c, value, at, "the version that the node has seen"));
     }
-    return e;
+    return OK;
 }
 
 static enum error check_send(struct context *c, struct json send, size_t i)
@@ -65,10 +64,9 @@ static enum error check_sends(struct context *c, struct json sends)
 {
     struct json_iter it = json_iter(sends);
     struct json send;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && json_next(&it, NULL, &send); i++)
-        e = check_send(c, send, i);
-    return e;
+    for (size_t i = 0; json_next(&it, NULL, &send); i++)
+        TRY(check_send(c, send, i));
+    return OK;
 }
 
 enum error checkpoint_check_shape(struct context *c, struct checkpoint *k)
@@ -82,17 +80,13 @@ enum error checkpoint_check_shape(struct context *c, struct checkpoint *k)
         k->pending_sends = STR("[]");
     if (str_is_none(k->metadata))
         k->metadata = STR("{}");
-    enum error e = parse(c, k->channel_versions, &versions);
-    if (e == OK)
-        e = check_versions(
-            c, json_root(&versions), STR("/channel_versions"), "the version of a channel");
-    if (e == OK)
-        e = parse(c, k->versions_seen, &seen);
-    if (e == OK)
-        e = check_seen(c, json_root(&seen));
-    if (e == OK)
-        e = parse(c, k->pending_sends, &sends);
-    return e == OK ? check_sends(c, json_root(&sends)) : e;
+    TRY(parse(c, k->channel_versions, &versions));
+    TRY(check_versions(
+        c, json_root(&versions), STR("/channel_versions"), "the version of a channel"));
+    TRY(parse(c, k->versions_seen, &seen));
+    TRY(check_seen(c, json_root(&seen)));
+    TRY(parse(c, k->pending_sends, &sends));
+    return check_sends(c, json_root(&sends));
 }
 
 /* --- Rows ----------------------------------------------------------------------------------- */
@@ -118,9 +112,7 @@ enum error checkpoint_insert(struct context *c, struct checkpoint *k)
     int64_t last;
     context_query(c, &q, &SQL_CHECKPOINT_LAST_NUMBER);
     query_uuid(&q, thread_id, k->thread_id);
-    enum error e = context_number(&q, &last);
-    if (e != OK)
-        return e;
+    TRY(context_number(&q, &last));
     k->sequence_num = last + 1;
     context_query(c, &q, &SQL_CHECKPOINT_INSERT);
     checkpoint_bind(&q, k);
@@ -201,13 +193,12 @@ static enum error take_usual_parent(struct context *c, const struct checkpoint_p
 {
     struct checkpoint own;
     bool found = false;
-    enum error e =
-        k->has_run_id && latest != NULL && !put->expects_latest
+    TRY(k->has_run_id && latest != NULL && !put->expects_latest
             ? checkpoint_find_latest_of_run(c, k->run_id, k->ns, put->by_versions, &found, &own)
-            : OK;
+            : OK);
     const struct checkpoint *parent = found ? &own : latest;
-    if (e != OK || parent == NULL)
-        return e;
+    if (parent == NULL)
+        return OK;
     k->has_parent_id = true;
     k->parent_id = parent->id;
     *out_base = base_of(parent);
@@ -232,17 +223,15 @@ static enum error find_parent(struct context *c, const struct checkpoint_put *pu
         return take_usual_parent(c, put, k, latest, out_base);
     if (!k->has_parent_id)
         return OK;
-    enum error e =
-        checkpoint_find(c, k->thread_id, k->ns, k->parent_id, put->by_versions, &found, &parent);
-    if (e == OK && (!found || uuid_eq(k->parent_id, k->id)))
+    TRY(checkpoint_find(c, k->thread_id, k->ns, k->parent_id, put->by_versions, &found, &parent));
+    if ((!found || uuid_eq(k->parent_id, k->id)))
         return problem_fault(c->problem, STR("/parent_id"),
             "must be another checkpoint of this thread and namespace");
-    if (e == OK && !is_before(&parent, k))
+    if (!is_before(&parent, k))
         return problem_fault(c->problem, STR("/parent_id"),
             "must be a checkpoint that was put before the replaced checkpoint");
-    if (e == OK)
-        *out_base = base_of(&parent);
-    return e;
+    *out_base = base_of(&parent);
+    return OK;
 }
 
 /* --- Put ------------------------------------------------------------------------------------ */
@@ -255,13 +244,9 @@ static enum error find_kept(struct context *c, const struct checkpoint *k, struc
     struct json_doc own, parents, added;
     struct json key, version, other;
     struct str append = str_is_none(change->append) ? STR("{}") : change->append;
-    enum error e = parse(c, k->channel_versions, &own);
-    if (e == OK)
-        e = parse(c, base_versions, &parents);
-    if (e == OK)
-        e = parse(c, append, &added);
-    if (e != OK)
-        return e;
+    TRY(parse(c, k->channel_versions, &own));
+    TRY(parse(c, base_versions, &parents));
+    TRY(parse(c, append, &added));
     size_t most = json_count(json_root(&own)) + json_count(json_root(&added)), n = 0;
     struct str *keep = ARENA_ARRAY(c->arena, struct str, most + 1);
     struct json_iter it = json_iter(json_root(&own));
@@ -289,10 +274,9 @@ static enum error put_changes(struct context *c, const struct checkpoint_put *pu
         return problem_fault(c->problem, STR("/changes"),
             "requires a parent: send channel_values for the first checkpoint, or \"parent_id\": "
             "null");
-    enum error e = has_base && put->by_versions ? find_kept(c, k, base->versions, &change) : OK;
-    return e == OK ? snapshot_change(
-                         c, k->thread_id, base->snapshot_id, &change, STR("/changes"), out_snapshot)
-                   : e;
+    TRY(has_base && put->by_versions ? find_kept(c, k, base->versions, &change) : OK);
+    return snapshot_change(
+        c, k->thread_id, base->snapshot_id, &change, STR("/changes"), out_snapshot);
 }
 
 static enum error put_values(struct context *c, const struct checkpoint_put *put,
@@ -347,10 +331,9 @@ static enum error replace(struct context *c, const struct checkpoint *old, struc
     struct query q;
     context_query(c, &q, &SQL_CHECKPOINT_REPLACE);
     checkpoint_bind(&q, k);
-    enum error e = query_run(&q);
-    if (e == OK)
-        e = snapshot_drop(c, old->snapshot_id);
-    return e == OK ? checkpoint_tell(c, "checkpoint.updated", k) : e;
+    TRY(query_run(&q));
+    TRY(snapshot_drop(c, old->snapshot_id));
+    return checkpoint_tell(c, "checkpoint.updated", k);
 }
 
 /* Determines the new values; stores a snapshot only if the put is a change. */
@@ -360,8 +343,8 @@ static enum error values_of(struct context *c, const struct checkpoint_put *put,
     k->channel_values = put->values;
     if (!str_is_none(put->values))
         return OK;
-    enum error e = put_values(c, put, k, base, out_snapshot);
-    return e == OK ? snapshot_get(c, out_snapshot->id, &k->channel_values) : e;
+    TRY(put_values(c, put, k, base, out_snapshot));
+    return snapshot_get(c, out_snapshot->id, &k->channel_values);
 }
 
 /* The id exists: it is the same checkpoint, or one that this one replaces. */
@@ -408,18 +391,14 @@ static enum error put_new(struct context *c, const struct checkpoint_put *put,
 {
     struct snapshot snapshot;
     struct base base;
-    enum error e = check_latest(c, put, latest);
-    if (e == OK)
-        e = find_parent(c, put, k, latest, &base);
-    if (e == OK)
-        e = put_values(c, put, k, &base, &snapshot);
-    if (e != OK)
-        return e;
+    TRY(check_latest(c, put, latest));
+    TRY(find_parent(c, put, k, latest, &base));
+    TRY(put_values(c, put, k, &base, &snapshot));
     k->snapshot_id = snapshot.id;
     k->size_bytes = snapshot.size_bytes;
     k->created_at = c->now_us;
-    e = checkpoint_insert(c, k);
-    return e == OK ? checkpoint_tell(c, "checkpoint.created", k) : e;
+    TRY(checkpoint_insert(c, k));
+    return checkpoint_tell(c, "checkpoint.created", k);
 }
 
 enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,

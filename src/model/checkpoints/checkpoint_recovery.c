@@ -12,17 +12,15 @@ static enum error locate(
 {
     struct thread thread;
     bool found = false;
-    enum error e = thread_get_head(c, place->thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, place->thread_id, &thread));
     if (place->has_id)
-        e = checkpoint_find(c, place->thread_id, place->ns, place->id, true, &found, out);
+        TRY(checkpoint_find(c, place->thread_id, place->ns, place->id, true, &found, out));
     else if (place->has_run_id)
-        e = checkpoint_find_latest_of_run(c, place->run_id, place->ns, true, &found, out);
+        TRY(checkpoint_find_latest_of_run(c, place->run_id, place->ns, true, &found, out));
     else
-        e = checkpoint_find_latest(c, place->thread_id, place->ns, true, &found, out);
-    if (e != OK || found)
-        return e;
+        TRY(checkpoint_find_latest(c, place->thread_id, place->ns, true, &found, out));
+    if (found)
+        return OK;
     if (place->has_id)
         return context_not_found(c, "checkpoint", place->id);
     return problem_set(c->problem, ERR_NOT_FOUND, "no checkpoint exists to recover from");
@@ -108,10 +106,10 @@ static enum error step_back(struct context *c, struct checkpoint *k, bool *out_f
     *out_found = false;
     if (!k->has_parent_id)
         return OK;
-    enum error e = checkpoint_find(c, k->thread_id, k->ns, k->parent_id, true, out_found, &parent);
-    if (e == OK && *out_found)
+    TRY(checkpoint_find(c, k->thread_id, k->ns, k->parent_id, true, out_found, &parent));
+    if (*out_found)
         *k = parent;
-    return e;
+    return OK;
 }
 
 static enum error find_intact(
@@ -142,12 +140,10 @@ enum error checkpoint_recover(struct context *c, const struct checkpoint_place *
     struct checkpoint_recovery r = {0};
     struct skipped skipped = {0};
     bool found = false;
-    enum error e = locate(c, place, &r.checkpoint);
-    if (e != OK)
-        return e;
+    TRY(locate(c, place, &r.checkpoint));
     json_text_init(&skipped.text, SIZE_MAX);
     json_write_array(&skipped.text.w);
-    e = find_intact(c, &r.checkpoint, &skipped, &found);
+    enum error e = find_intact(c, &r.checkpoint, &skipped, &found);
     if (e == OK && !found)
         return give_up(c, &skipped);
     json_write_end(&skipped.text.w);

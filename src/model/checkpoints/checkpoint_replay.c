@@ -7,9 +7,9 @@ static enum error find_source(struct context *c, const struct run *run,
     const struct checkpoint_replay *replay, struct checkpoint *out)
 {
     bool found;
-    enum error e = checkpoint_find(c, run->thread_id, replay->ns, replay->id, true, &found, out);
-    if (e != OK || (found && (!out->has_run_id || uuid_eq(out->run_id, run->id))))
-        return e;
+    TRY(checkpoint_find(c, run->thread_id, replay->ns, replay->id, true, &found, out));
+    if ((found && (!out->has_run_id || uuid_eq(out->run_id, run->id))))
+        return OK;
     return problem_fault(c->problem, STR("/checkpoint_id"), "must be a checkpoint of this run");
 }
 
@@ -106,9 +106,7 @@ static enum error begin_with(struct context *c, const struct run *run,
         .knows_parent = true, .change = {.set = modified}, .is_unfenced = true};
     struct str versions;
     bool is_new;
-    enum error e = next_versions(c, source->channel_versions, modified, &versions);
-    if (e != OK)
-        return e;
+    TRY(next_versions(c, source->channel_versions, modified, &versions));
     *out = (struct checkpoint){.thread_id = source->thread_id,
         .ns = source->ns,
         .has_parent_id = true,
@@ -128,11 +126,9 @@ enum error checkpoint_replay(struct context *c, const struct run *run,
 {
     struct checkpoint source;
     struct str unused;
-    enum error e = find_source(c, run, replay, &source);
+    TRY(find_source(c, run, replay, &source));
     /* A damaged checkpoint cannot be replayed. */
-    if (e == OK)
-        e = snapshot_get(c, source.snapshot_id, &unused);
-    if (e == OK)
-        e = start(c, run, replay, out_run);
-    return e == OK ? begin_with(c, out_run, &source, replay->modified, out_checkpoint) : e;
+    TRY(snapshot_get(c, source.snapshot_id, &unused));
+    TRY(start(c, run, replay, out_run));
+    return begin_with(c, out_run, &source, replay->modified, out_checkpoint);
 }

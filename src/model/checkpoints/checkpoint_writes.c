@@ -68,9 +68,7 @@ static enum error read_known(struct context *c, const struct checkpoint *k,
         known->all_count = row_i64(&q);
         known->all_bytes = row_i64(&q);
     }
-    enum error e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     context_query(c, &q, &SQL_CHECKPOINT_WRITE_OF_TASK);
     bind_place(&q, k->thread_id, k->ns, k->id);
     query_text(&q, task_id, task->task_id);
@@ -100,8 +98,8 @@ static enum error check_fence(struct context *c, const struct checkpoint *k)
         return run_check_thread_fence(c, k->thread_id);
     if (!k->has_run_id)
         return OK;
-    enum error e = run_get_head(c, k->run_id, &run);
-    return e == OK ? run_check_fence(c, &run) : e;
+    TRY(run_get_head(c, k->run_id, &run));
+    return run_check_fence(c, &run);
 }
 
 static enum error check_room(
@@ -148,12 +146,11 @@ static enum error find_checkpoint(struct context *c, const struct checkpoint *wa
 {
     struct thread thread;
     bool found = false;
-    enum error e = thread_get_head(c, wanted->thread_id, &thread);
-    if (e == OK)
-        e = checkpoint_find(
-            c, wanted->thread_id, wanted->ns, wanted->id, false, &found, out_checkpoint);
-    if (e != OK || found)
-        return e;
+    TRY(thread_get_head(c, wanted->thread_id, &thread));
+    TRY(checkpoint_find(
+        c, wanted->thread_id, wanted->ns, wanted->id, false, &found, out_checkpoint));
+    if (found)
+        return OK;
     if (!task->is_ahead)
         return context_not_found(c, "checkpoint", wanted->id);
     *out_checkpoint = *wanted;

@@ -73,13 +73,12 @@ enum error checkpoint_find_latest_of_run(struct context *c, struct uuid run_id, 
 
 enum error checkpoint_fill(struct context *c, unsigned show, struct checkpoint *checkpoint)
 {
-    enum error e = OK;
     if (show & CHECKPOINT_VALUES)
-        e = snapshot_get(c, checkpoint->snapshot_id, &checkpoint->channel_values);
-    if (e == OK && (show & CHECKPOINT_WRITES))
-        e = checkpoint_list_writes(
-            c, checkpoint->thread_id, checkpoint->ns, checkpoint->id, &checkpoint->pending_writes);
-    return e;
+        TRY(snapshot_get(c, checkpoint->snapshot_id, &checkpoint->channel_values));
+    if ((show & CHECKPOINT_WRITES))
+        TRY(checkpoint_list_writes(
+            c, checkpoint->thread_id, checkpoint->ns, checkpoint->id, &checkpoint->pending_writes));
+    return OK;
 }
 
 static enum error get_thread(struct context *c, struct uuid thread_id)
@@ -92,26 +91,23 @@ enum error checkpoint_get(struct context *c, struct uuid thread_id, struct str n
     unsigned show, struct checkpoint *out_checkpoint)
 {
     bool found = false;
-    enum error e = get_thread(c, thread_id);
-    if (e == OK)
-        e = checkpoint_find(c, thread_id, ns, id, show & CHECKPOINT_VALUES, &found, out_checkpoint);
-    if (e == OK && !found)
+    TRY(get_thread(c, thread_id));
+    TRY(checkpoint_find(c, thread_id, ns, id, show & CHECKPOINT_VALUES, &found, out_checkpoint));
+    if (!found)
         return context_not_found(c, "checkpoint", id);
-    return e == OK ? checkpoint_fill(c, show, out_checkpoint) : e;
+    return checkpoint_fill(c, show, out_checkpoint);
 }
 
 enum error checkpoint_latest(struct context *c, struct uuid thread_id, struct str ns, unsigned show,
     struct checkpoint *out_checkpoint)
 {
     bool found = false;
-    enum error e = get_thread(c, thread_id);
-    if (e == OK)
-        e = checkpoint_find_latest(
-            c, thread_id, ns, show & CHECKPOINT_VALUES, &found, out_checkpoint);
-    if (e == OK && !found)
+    TRY(get_thread(c, thread_id));
+    TRY(checkpoint_find_latest(c, thread_id, ns, show & CHECKPOINT_VALUES, &found, out_checkpoint));
+    if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND,
             "the namespace \"%.*s\" of this thread has no checkpoint", STR_ARG(ns));
-    return e == OK ? checkpoint_fill(c, show, out_checkpoint) : e;
+    return checkpoint_fill(c, show, out_checkpoint);
 }
 
 /* --- Lists ---------------------------------------------------------------------------------- */
@@ -222,12 +218,10 @@ static enum error take_row(struct context *c, const struct checkpoint_filter *fi
         arena_rewind(c->arena, mark);
         return OK;
     }
-    enum error e = checkpoint_fill(c, filter->show, row);
-    if (e == OK) {
-        page->checkpoints[page->page.count++] = *row;
-        page->page.bytes += size_of(row);
-    }
-    return e;
+    TRY(checkpoint_fill(c, filter->show, row));
+    page->checkpoints[page->page.count++] = *row;
+    page->page.bytes += size_of(row);
+    return OK;
 }
 
 static enum error find_before(
@@ -235,29 +229,27 @@ static enum error find_before(
 {
     struct checkpoint k;
     bool found;
-    enum error e =
-        checkpoint_find(c, filter->thread_id, filter->ns, filter->before_id, false, &found, &k);
-    if (e == OK && !found)
+    TRY(checkpoint_find(c, filter->thread_id, filter->ns, filter->before_id, false, &found, &k));
+    if (!found)
         return problem_fault(c->problem, STR("before"),
             "must be the id of a checkpoint of this thread%s",
             str_is_none(filter->ns) ? "" : " and namespace");
-    if (e == OK && k.sequence_num < *before)
+    if (k.sequence_num < *before)
         *before = k.sequence_num;
-    return e;
+    return OK;
 }
 
 static enum error take_slice(struct context *c, const struct checkpoint_filter *filter,
     struct checkpoint rows[SLICE_ROWS], size_t count, struct checkpoint_page *page, size_t *seen)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < count && !page->page.more; i++) {
+    for (size_t i = 0; i < count && !page->page.more; i++) {
         page->page.more = is_full(filter, &page->page, *seen);
         if (page->page.more)
             break;
         (*seen)++;
-        e = take_row(c, filter, &rows[i], page);
+        TRY(take_row(c, filter, &rows[i], page));
     }
-    return e;
+    return OK;
 }
 
 enum error checkpoint_list(

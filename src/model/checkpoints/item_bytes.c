@@ -119,9 +119,7 @@ static enum error load(struct context *c, struct arena *arena, int64_t number, s
     query_i64(&q, number, number);
     while (query_next(&q))
         bytes = row_bytes(&q);
-    enum error e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     struct sha256 found = sha256_of(bytes);
     if (!integrity_holds(c, sha256, &found))
         return integrity_lost(c, "dictionary %lld of items", (long long)number);
@@ -132,14 +130,12 @@ static enum error load(struct context *c, struct arena *arena, int64_t number, s
 enum error item_dictionary_get(struct context *c, struct arena *arena, int64_t number,
     struct str sha256, struct item_dictionary *out_dictionary)
 {
-    enum error e = OK;
     *out_dictionary = (struct item_dictionary){0};
     const struct dictionary *prepared = sha256.len == SHA256_LEN ? cache_get(sha256) : NULL;
     if (prepared == NULL)
-        e = load(c, arena, number, sha256, &prepared);
-    if (e == OK)
-        *out_dictionary = (struct item_dictionary){.number = number, .prepared = prepared};
-    return e;
+        TRY(load(c, arena, number, sha256, &prepared));
+    *out_dictionary = (struct item_dictionary){.number = number, .prepared = prepared};
+    return OK;
 }
 
 enum error item_dictionary_newest(
@@ -154,11 +150,9 @@ enum error item_dictionary_newest(
         number = row_i64(&q);
         sha256 = row_bytes(&q);
     }
-    enum error e = query_end(&q);
     *out_dictionary = (struct item_dictionary){0};
-    if (e == OK && number > 0)
-        e = item_dictionary_get(c, arena, number, sha256, out_dictionary);
-    return e;
+    TRY(query_end(&q));
+    return number > 0 ? item_dictionary_get(c, arena, number, sha256, out_dictionary) : OK;
 }
 
 /* --- Items ---------------------------------------------------------------------------------- */

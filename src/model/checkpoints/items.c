@@ -113,10 +113,9 @@ enum error item_refer(
     if (n == 0)
         return OK;
     struct str hashes = sort_once(named->arena, named->pieces, &n);
-    enum error e = find_absent(c, named->arena, hashes, named->pieces, n, &absent);
-    if (e == OK)
-        e = insert_all(c, named->arena, named->pieces, absent);
-    return e == OK ? refer(c, named->arena, snapshot_id, hashes) : e;
+    TRY(find_absent(c, named->arena, hashes, named->pieces, n, &absent));
+    TRY(insert_all(c, named->arena, named->pieces, absent));
+    return refer(c, named->arena, snapshot_id, hashes);
 }
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -165,13 +164,10 @@ static enum error unpack(struct context *c, struct arena *arena, const struct fo
     struct item_dictionary *dictionary)
 {
     struct str text;
-    enum error e = OK;
     if (found->column > 0 && found->column != dictionary->number) {
         item_dictionary_release(dictionary);
-        e = item_dictionary_get(c, arena, found->column, found->dictionary_hash, dictionary);
+        TRY(item_dictionary_get(c, arena, found->column, found->dictionary_hash, dictionary));
     }
-    if (e != OK)
-        return e;
     if (found->size != found->piece->len ||
         !item_unpack(arena, found->bytes, found->column, found->piece->len, dictionary, &text))
         return gone(c, found->piece);
@@ -189,10 +185,10 @@ static enum error read_wanted(
     struct str hashes = sort_once(arena, wanted, n);
     struct found *found = ARENA_ARRAY(arena, struct found, *n);
     size_t n_found;
-    enum error e = find_all(c, arena, wanted, *n, hashes, found, &n_found);
-    for (size_t i = 0; e == OK && i < n_found; i++)
-        e = unpack(c, arena, &found[i], &dictionary);
-    return e;
+    TRY(find_all(c, arena, wanted, *n, hashes, found, &n_found));
+    for (size_t i = 0; i < n_found; i++)
+        TRY(unpack(c, arena, &found[i], &dictionary));
+    return OK;
 }
 
 enum error item_read(struct context *c, struct arena *arena, struct piece *const *pieces, size_t n)

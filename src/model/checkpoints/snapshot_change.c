@@ -65,9 +65,7 @@ static enum error append_to_text(
     struct str text;
     struct json_doc doc;
     struct json_error error;
-    enum error e = snapshot_read_cut(change->c, change->arena, cut, &text);
-    if (e != OK)
-        return e;
+    TRY(snapshot_read_cut(change->c, change->arena, cut, &text));
     if (text.len < 2 || text.ptr[0] != '[')
         return problem_fault(change->c->problem, at, "must be an array in the base");
     struct str more = json_compact(change->arena, elements);
@@ -99,22 +97,21 @@ static enum error append(struct change *change, struct json members)
 {
     struct json_iter it = json_iter(members);
     struct json key, value;
-    enum error e = OK;
-    while (e == OK && json_next(&it, &key, &value)) {
+    while (json_next(&it, &key, &value)) {
         struct str name = json_string(change->arena, key);
         struct str at = place(change, "append", name);
         size_t index = manifest_find(&change->m, name);
         if (json_type(value) != JSON_ARRAY) {
-            e = problem_fault(change->c->problem, at, "must be an array of elements");
+            TRY(problem_fault(change->c->problem, at, "must be an array of elements"));
         } else if (index < change->m.n_members) {
-            e = append_elements(change, &change->m.members[index].value, value, at);
+            TRY(append_elements(change, &change->m.members[index].value, value, at));
         } else {
             struct manifest_member member = {.key = json_raw(key)};
             manifest_cut_value(change->arena, value, &member.value);
             manifest_append(change->arena, &change->m, member);
         }
     }
-    return e;
+    return OK;
 }
 
 static void take_out(struct change *change, struct str name)
@@ -155,22 +152,18 @@ static enum error carry_out(struct change *change, const struct snapshot_change 
     struct json_doc set_doc, append_doc;
     struct str set_text = str_is_none(wanted->set) ? STR("{}") : wanted->set;
     struct str append_text = str_is_none(wanted->append) ? STR("{}") : wanted->append;
-    enum error e = parse(change, "set", set_text, &set_doc);
-    if (e == OK)
-        e = parse(change, "append", append_text, &append_doc);
-    if (e == OK)
-        e = check_apart(change, wanted, json_root(&set_doc), json_root(&append_doc));
-    for (size_t i = 0; e == OK && i < wanted->n_remove; i++)
+    TRY(parse(change, "set", set_text, &set_doc));
+    TRY(parse(change, "append", append_text, &append_doc));
+    TRY(check_apart(change, wanted, json_root(&set_doc), json_root(&append_doc)));
+    for (size_t i = 0; i < wanted->n_remove; i++)
         take_out(change, wanted->remove[i]);
-    if (e == OK)
-        e = set(change, json_root(&set_doc));
-    if (e == OK)
-        e = append(change, json_root(&append_doc));
-    if (e == OK && change->m.n_members > MANIFEST_CUT_MAX)
-        e = problem_fault(change->c->problem, change->pointer,
+    TRY(set(change, json_root(&set_doc)));
+    TRY(append(change, json_root(&append_doc)));
+    if (change->m.n_members > MANIFEST_CUT_MAX)
+        TRY(problem_fault(change->c->problem, change->pointer,
             "would result in %zu members; a document that is changed in parts can have at most %d",
-            change->m.n_members, MANIFEST_CUT_MAX);
-    return e;
+            change->m.n_members, MANIFEST_CUT_MAX));
+    return OK;
 }
 
 static bool *find_kept(
@@ -203,9 +196,7 @@ enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid
     struct snapshot_loaded base = {.manifest = {.is_object = true}};
     bool has_base = !uuid_is_nil(base_id);
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
-    enum error e = has_base ? snapshot_load_base(c, &scratch, thread_id, base_id, &base) : OK;
-    if (e != OK)
-        return e;
+    TRY(has_base ? snapshot_load_base(c, &scratch, thread_id, base_id, &base) : OK);
     if (!base.manifest.is_object)
         return problem_fault(c->problem, pointer,
             "requires a base that is an object of at most %d members", MANIFEST_CUT_MAX);
@@ -213,8 +204,6 @@ enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid
         .arena = &scratch,
         .pointer = pointer,
         .m = copy_members(&scratch, &base.manifest, change)};
-    e = carry_out(&work, change);
-    return e == OK ? snapshot_store(
-                         c, &scratch, thread_id, has_base ? &base : NULL, &work.m, out_snapshot)
-                   : e;
+    TRY(carry_out(&work, change));
+    return snapshot_store(c, &scratch, thread_id, has_base ? &base : NULL, &work.m, out_snapshot);
 }

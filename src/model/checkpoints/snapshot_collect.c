@@ -127,13 +127,12 @@ enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bo
     bool any = query_next(&q);
     if (any)
         last = row_uuid(&q);
-    enum error e = query_end(&q);
+    TRY(query_end(&q));
     *out_more = any;
-    if (e == OK && !any)
+    if (!any)
         return run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DROP, thread_id, last);
-    if (e == OK)
-        e = run_on_thread(c, &SQL_ITEM_DOUBT_THREAD, thread_id, last);
-    return e == OK ? run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DELETE, thread_id, last) : e;
+    TRY(run_on_thread(c, &SQL_ITEM_DOUBT_THREAD, thread_id, last));
+    return run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DELETE, thread_id, last);
 }
 
 /* --- Snapshots whose base was dropped --------------------------------------------------------- */
@@ -170,14 +169,12 @@ static enum error make_whole(struct context *c, struct arena *arena, struct snap
     struct query q;
     buf_init(&whole, MANIFEST_MAX_BYTES);
     manifest_write(&s->manifest, &whole, &named);
-    enum error e = item_refer(c, s->head.id, &named);
-    if (e != OK)
-        return e;
+    TRY(item_refer(c, s->head.id, &named));
     context_query(c, &q, &SQL_SNAPSHOT_MAKE_WHOLE);
     query_uuid(&q, id, s->head.id);
     query_bytes(&q, manifest, buf_str(&whole));
-    e = query_run(&q);
-    return e == OK && s->has_base ? snapshot_remove_unneeded(c, s->base_id) : e;
+    TRY(query_run(&q));
+    return s->has_base ? snapshot_remove_unneeded(c, s->base_id) : OK;
 }
 
 enum error snapshot_rebase(struct context *c, struct uuid id)

@@ -51,9 +51,7 @@ enum error snapshot_load(
     query_uuid(&q, id, id);
     for (; query_next(&q); links++)
         good = read_link(&q, arena, links == 0, &s, &hash) && good;
-    enum error e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     if (links == 0)
         return not_found(c, id);
     s.head.sha256 = good ? manifest_hash(&s.manifest) : (struct sha256){0};
@@ -68,8 +66,8 @@ enum error snapshot_load(
 static enum error load(
     struct context *c, struct arena *arena, struct uuid id, struct snapshot_loaded *out)
 {
-    enum error e = snapshot_load(c, arena, id, out);
-    return e == OK && out->is_dropped ? not_found(c, id) : e;
+    TRY(snapshot_load(c, arena, id, out));
+    return out->is_dropped ? not_found(c, id) : OK;
 }
 
 enum error snapshot_get_head(struct context *c, struct uuid id, struct snapshot *out_snapshot)
@@ -88,8 +86,8 @@ enum error snapshot_get_head(struct context *c, struct uuid id, struct snapshot 
         *out_snapshot = s;
         found = true;
     }
-    enum error e = query_end(&q);
-    return e == OK && !found ? not_found(c, id) : e;
+    TRY(query_end(&q));
+    return !found ? not_found(c, id) : OK;
 }
 
 /* --- Reading documents ---------------------------------------------------------------------- */
@@ -128,9 +126,7 @@ enum error snapshot_read_cut(
     struct piece **wanted = ARENA_ARRAY(arena, struct piece *, cut->n + 1);
     size_t n = 0;
     want(cut, wanted, &n);
-    enum error e = item_read(c, arena, wanted, n);
-    if (e != OK)
-        return e;
+    TRY(item_read(c, arena, wanted, n));
     size_t len = (size_t)cut_len(cut);
     char *text = arena_alloc(c->arena, len + 1);
     put_cut(text, cut);
@@ -145,9 +141,7 @@ static enum error read_object(
     size_t n = 0, len = (size_t)manifest_len(m);
     for (size_t i = 0; i < m->n_members; i++)
         want(&m->members[i].value, wanted, &n);
-    enum error e = item_read(c, arena, wanted, n);
-    if (e != OK)
-        return e;
+    TRY(item_read(c, arena, wanted, n));
     char *text = arena_alloc(c->arena, len + 1), *at = text;
     *at++ = '{';
     for (size_t i = 0; i < m->n_members; i++) {
@@ -175,8 +169,8 @@ enum error snapshot_get(struct context *c, struct uuid id, struct str *out_docum
     CLEANUP(arena_deinit) struct arena scratch;
     struct snapshot_loaded s;
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
-    enum error e = load(c, &scratch, id, &s);
-    return e == OK ? snapshot_read_document(c, &scratch, &s.manifest, out_document) : e;
+    TRY(load(c, &scratch, id, &s));
+    return snapshot_read_document(c, &scratch, &s.manifest, out_document);
 }
 
 enum error snapshot_get_members(
@@ -185,14 +179,14 @@ enum error snapshot_get_members(
     CLEANUP(arena_deinit) struct arena scratch;
     struct snapshot_loaded s;
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
-    enum error e = load(c, &scratch, id, &s);
-    for (size_t i = 0; e == OK && i < n; i++) {
+    TRY(load(c, &scratch, id, &s));
+    for (size_t i = 0; i < n; i++) {
         size_t at = manifest_find(&s.manifest, names[i]);
         out_values[i] = STR_NONE;
         if (at < s.manifest.n_members)
-            e = snapshot_read_cut(c, &scratch, &s.manifest.members[at].value, &out_values[i]);
+            TRY(snapshot_read_cut(c, &scratch, &s.manifest.members[at].value, &out_values[i]));
     }
-    return e;
+    return OK;
 }
 
 enum error snapshot_get_member(
@@ -246,9 +240,7 @@ enum error snapshot_store(struct context *c, struct arena *arena, struct uuid th
     struct manifest_named in_whole = {.arena = arena}, in_delta = {.arena = arena};
     buf_init(&whole, MANIFEST_MAX_BYTES);
     buf_init(&delta, MANIFEST_MAX_BYTES);
-    enum error e = check_limits(c, m);
-    if (e != OK)
-        return e;
+    TRY(check_limits(c, m));
     manifest_write(m, &whole, &in_whole);
     bool has_base = base != NULL && base->depth + 1 < SNAPSHOT_DEPTH_MAX &&
                     manifest_write_delta(&base->manifest, m, arena, &delta, &in_delta) &&
@@ -259,20 +251,18 @@ enum error snapshot_store(struct context *c, struct arena *arena, struct uuid th
         .sha256 = sha256_of(buf_str(&whole)),
         .size_bytes = (int64_t)manifest_len(m),
         .created_at = c->now_us};
-    e = insert(c, &s, has_base ? base : NULL, buf_str(has_base ? &delta : &whole));
-    if (e == OK)
-        e = item_refer(c, s.id, has_base ? &in_delta : &in_whole);
-    if (e == OK)
-        *out_snapshot = s;
-    return e;
+    TRY(insert(c, &s, has_base ? base : NULL, buf_str(has_base ? &delta : &whole)));
+    TRY(item_refer(c, s.id, has_base ? &in_delta : &in_whole));
+    *out_snapshot = s;
+    return OK;
 }
 
 /* A base of another thread is reported like one that does not exist. */
 enum error snapshot_load_base(struct context *c, struct arena *arena, struct uuid thread_id,
     struct uuid base_id, struct snapshot_loaded *out)
 {
-    enum error e = load(c, arena, base_id, out);
-    return e == OK && !uuid_eq(out->head.thread_id, thread_id) ? not_found(c, base_id) : e;
+    TRY(load(c, arena, base_id, out));
+    return !uuid_eq(out->head.thread_id, thread_id) ? not_found(c, base_id) : OK;
 }
 
 enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid base_id,
@@ -330,18 +320,17 @@ static enum error is_unneeded(
 
 enum error snapshot_remove_unneeded(struct context *c, struct uuid id)
 {
-    enum error e = OK;
     bool unneeded = true;
-    for (int i = 0; e == OK && unneeded && !uuid_is_nil(id) && i < SNAPSHOT_DEPTH_MAX; i++) {
+    for (int i = 0; unneeded && !uuid_is_nil(id) && i < SNAPSHOT_DEPTH_MAX; i++) {
         struct uuid base;
-        e = is_unneeded(c, id, &unneeded, &base);
-        if (e == OK && unneeded)
-            e = item_doubt_snapshot(c, id);
-        if (e == OK && unneeded)
-            e = run_on(c, &SQL_SNAPSHOT_DELETE, id);
+        TRY(is_unneeded(c, id, &unneeded, &base));
+        if (unneeded)
+            TRY(item_doubt_snapshot(c, id));
+        if (unneeded)
+            TRY(run_on(c, &SQL_SNAPSHOT_DELETE, id));
         id = base;
     }
-    return e;
+    return OK;
 }
 
 /* Snapshots that build on it become whole later, because they usually are dropped soon too. */
@@ -356,10 +345,9 @@ static enum error plan_rebase(struct context *c, struct uuid id)
 
 enum error snapshot_drop(struct context *c, struct uuid id)
 {
-    enum error e = run_on(c, &SQL_SNAPSHOT_DROP, id);
-    if (e == OK)
-        e = plan_rebase(c, id);
-    return e == OK ? snapshot_remove_unneeded(c, id) : e;
+    TRY(run_on(c, &SQL_SNAPSHOT_DROP, id));
+    TRY(plan_rebase(c, id));
+    return snapshot_remove_unneeded(c, id);
 }
 
 enum error snapshot_discard_thread(struct context *c, struct uuid thread_id)

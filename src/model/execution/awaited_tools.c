@@ -77,11 +77,11 @@ static enum error check_tool(struct context *c, struct uuid run_id, const struct
     if ((needs_name && tool->name.len == 0) || !is_plain(tool->name))
         return problem_fault(
             c->problem, arena_printf(c->arena, "%.*s/name", STR_ARG(at)), PLAIN_RULE);
-    enum error e = find(c, run_id, tool->tool_use_id, &found, &unused);
-    if (e == OK && found)
+    TRY(find(c, run_id, tool->tool_use_id, &found, &unused));
+    if (found)
         return problem_fault(
             c->problem, id_at, "must differ from the ids that the run named before");
-    return e;
+    return OK;
 }
 
 static enum error check_unique(
@@ -121,21 +121,19 @@ static enum error check_tools(
     size_t n = pause->n_tools + pause->n_results;
     const struct awaited_tool **tools = ARENA_ARRAY(c->arena, const struct awaited_tool *, n);
     struct str *places = ARENA_ARRAY(c->arena, struct str, n);
-    enum error e = OK;
     if (n > TOOLS_MAX)
         return problem_fault(c->problem, STR("/backend_results"),
             "must keep the number of tools within %d, including the pending tools", TOOLS_MAX);
-    for (size_t i = 0; i < n && e == OK; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool is_result = i >= pause->n_tools;
         size_t place = is_result ? i - pause->n_tools : i;
         tools[i] = is_result ? &pause->results[place] : &pause->tools[place];
         places[i] =
             arena_printf(c->arena, "/%s/%zu", is_result ? "backend_results" : "tools", place);
-        e = check_tool(c, run->id, tools[i], places[i], !is_result);
+        TRY(check_tool(c, run->id, tools[i], places[i], !is_result));
     }
-    if (e == OK)
-        e = check_unique(c, tools, places, n);
-    return e == OK ? check_sizes(c, tools, places, n) : e;
+    TRY(check_unique(c, tools, places, n));
+    return check_sizes(c, tools, places, n);
 }
 
 static enum error insert(
@@ -195,33 +193,26 @@ static enum error check_may_wait(struct context *c, const struct run *run)
 enum error awaited_tools_add(struct context *c, struct run *run, const struct tool_pause *pause)
 {
     int64_t last = 0, position = 0;
-    enum error e = run_check_fence(c, run);
-    if (e == OK)
-        e = check_may_wait(c, run);
-    if (e == OK)
-        e = check_tools(c, run, pause);
-    if (e == OK)
-        e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &last);
-    if (e == OK)
-        e = resumption_set_place(
-            c, run->thread_id, pause->messages, pause->has_current_step, pause->current_step);
-    for (size_t i = 0; e == OK && i < pause->n_tools + pause->n_results; i++) {
+    TRY(run_check_fence(c, run));
+    TRY(check_may_wait(c, run));
+    TRY(check_tools(c, run, pause));
+    TRY(number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &last));
+    TRY(resumption_set_place(
+        c, run->thread_id, pause->messages, pause->has_current_step, pause->current_step));
+    for (size_t i = 0; i < pause->n_tools + pause->n_results; i++) {
         bool is_result = i >= pause->n_tools;
         struct awaited_tool *tool =
             is_result ? &pause->results[i - pause->n_tools] : &pause->tools[i];
         tool->pause = last + 1;
         tool->position = position++;
         tool->side = is_result ? TOOL_BACKEND : tool->side;
-        e = insert(c, run->id, tool, is_result);
+        TRY(insert(c, run->id, tool, is_result));
     }
-    if (e == OK)
-        e = tell_awaited(c, run, pause);
+    TRY(tell_awaited(c, run, pause));
     /* The event of the change contains the run's state. */
-    if (e == OK)
-        e = run_get(c, run->id, run);
-    if (e == OK)
-        e = run_await_tools(c, run);
-    return e == OK ? run_get_head(c, run->id, run) : e;
+    TRY(run_get(c, run->id, run));
+    TRY(run_await_tools(c, run));
+    return run_get_head(c, run->id, run);
 }
 
 /* --- Results -------------------------------------------------------------------------------- */
@@ -281,14 +272,14 @@ static enum error check_room(struct context *c, const struct run *run, int64_t p
     const struct tool_result *results, const bool *is_new, size_t n)
 {
     int64_t bytes = 0;
-    enum error e = number_of_pause(c, &SQL_AWAITED_TOOL_RESULT_BYTES, run->id, pause, &bytes);
-    for (size_t i = 0; e == OK && i < n; i++) {
+    TRY(number_of_pause(c, &SQL_AWAITED_TOOL_RESULT_BYTES, run->id, pause, &bytes));
+    for (size_t i = 0; i < n; i++) {
         bytes += is_new[i] ? (int64_t)results[i].content.len : 0;
         if (bytes > TOOL_RESULTS_MAX_BYTES)
-            e = problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/content", i),
-                "must keep the results of all tools within %d bytes", TOOL_RESULTS_MAX_BYTES);
+            TRY(problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/content", i),
+                "must keep the results of all tools within %d bytes", TOOL_RESULTS_MAX_BYTES));
     }
-    return e;
+    return OK;
 }
 
 static enum error settle_one(
@@ -342,12 +333,10 @@ static bool waits_for_tools(const struct run *run)
 
 static enum error go_on(struct context *c, struct run *run, int64_t pause)
 {
-    enum error e = run_get(c, run->id, run);
-    if (e == OK)
-        e = write_input(c, run->id, pause, run);
-    if (e == OK)
-        e = run_write_documents(c, run);
-    return e == OK ? run_tools_done(c, run) : e;
+    TRY(run_get(c, run->id, run));
+    TRY(write_input(c, run->id, pause, run));
+    TRY(run_write_documents(c, run));
+    return run_tools_done(c, run);
 }
 
 static enum error check_unfinished(

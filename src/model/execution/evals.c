@@ -37,8 +37,8 @@ enum error eval_get(struct context *c, struct uuid id, struct eval *out_eval)
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_eval);
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "eval", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "eval", id) : OK;
 }
 
 static const struct sql_statement *list_statement(const struct eval_filter *filter)
@@ -109,10 +109,9 @@ static enum error check_run(struct context *c, struct uuid run_id)
     int64_t count = 0;
     context_query(c, &q, &SQL_EVAL_HAS_RUN);
     query_uuid(&q, id, run_id);
-    enum error e = context_number(&q, &count);
-    return e == OK && count == 0
-               ? problem_fault(c->problem, STR("/run_id"), "must be a run of the tenant")
-               : e;
+    TRY(context_number(&q, &count));
+    return count == 0 ? problem_fault(c->problem, STR("/run_id"), "must be a run of the tenant")
+                      : OK;
 }
 
 /* A new agent or run must exist; an unchanged one may have been deleted since. */
@@ -121,15 +120,14 @@ static enum error check(struct context *c, const struct eval *before, const stru
     bool same_agent = before->has_agent_id && uuid_eq(before->agent_id, after->agent_id);
     bool same_run = before->has_run_id && uuid_eq(before->run_id, after->run_id);
     bool exists = true;
-    enum error e = OK;
     if (after->has_score && after->score % EVAL_SCORE_UNIT != 0)
         return problem_fault(
             c->problem, STR("/score"), "must have at most 6 digits after the decimal point");
     if (after->has_agent_id && !same_agent)
-        e = agent_exists(c, after->agent_id, &exists);
-    if (e == OK && !exists)
+        TRY(agent_exists(c, after->agent_id, &exists));
+    if (!exists)
         return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
-    return e == OK && after->has_run_id && !same_run ? check_run(c, after->run_id) : e;
+    return after->has_run_id && !same_run ? check_run(c, after->run_id) : OK;
 }
 
 enum error eval_create(struct context *c, struct eval *eval)
@@ -137,10 +135,9 @@ enum error eval_create(struct context *c, struct eval *eval)
     const struct eval nothing = {0};
     set_defaults(eval);
     eval->id = uuid_v7();
-    enum error e = check(c, &nothing, eval);
-    if (e == OK)
-        e = write_row(c, &SQL_EVAL_INSERT, eval);
-    return e == OK ? eval_get(c, eval->id, eval) : e;
+    TRY(check(c, &nothing, eval));
+    TRY(write_row(c, &SQL_EVAL_INSERT, eval));
+    return eval_get(c, eval->id, eval);
 }
 
 enum error eval_lock(struct context *c, struct uuid id)
@@ -157,25 +154,20 @@ enum error eval_update(struct context *c, const struct eval *before, struct eval
 {
     after->id = before->id;
     set_defaults(after);
-    enum error e = check(c, before, after);
-    if (e == OK)
-        e = write_row(c, &SQL_EVAL_UPDATE, after);
-    return e == OK ? eval_get(c, before->id, after) : e;
+    TRY(check(c, before, after));
+    TRY(write_row(c, &SQL_EVAL_UPDATE, after));
+    return eval_get(c, before->id, after);
 }
 
 enum error eval_delete(struct context *c, struct uuid id)
 {
     struct eval eval;
     struct query q;
-    enum error e = eval_lock(c, id);
-    if (e == OK)
-        e = eval_get(c, id, &eval);
-    if (e == OK)
-        e = context_check_match(c, eval.version);
-    if (e != OK)
-        return e;
+    TRY(eval_lock(c, id));
+    TRY(eval_get(c, id, &eval));
+    TRY(context_check_match(c, eval.version));
     context_query(c, &q, &SQL_EVAL_DELETE);
     query_uuid(&q, id, id);
-    e = query_run(&q);
-    return e == OK ? audit_record(c, "eval.deleted", "eval", id, STR_NONE) : e;
+    TRY(query_run(&q));
+    return audit_record(c, "eval.deleted", "eval", id, STR_NONE);
 }

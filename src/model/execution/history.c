@@ -138,11 +138,10 @@ enum error history_append(struct context *c, const struct run *run)
 /* Finds the topmost ancestor of the run, at most RUN_DEPTH_MAX levels above. */
 static enum error find_root(struct context *c, const struct run *run, struct run *out_root)
 {
-    enum error e = OK;
     *out_root = *run;
-    while (e == OK && out_root->has_parent_run_id)
-        e = run_get_head(c, out_root->parent_run_id, out_root);
-    return e;
+    while (out_root->has_parent_run_id)
+        TRY(run_get_head(c, out_root->parent_run_id, out_root));
+    return OK;
 }
 
 static enum error set_usage(struct context *c, const struct history_entry *entry, bool *out_found)
@@ -174,19 +173,17 @@ enum error history_update_usage(struct context *c, const struct run *run)
     bool found = false;
     if (!run_is_finished(run))
         return OK;
-    enum error e = find_root(c, run, &root);
-    if (e != OK || !run_is_finished(&root))
-        return e;
+    TRY(find_root(c, run, &root));
+    if (!run_is_finished(&root))
+        return OK;
     entry.run_id = root.id;
     entry.thread_id = root.thread_id;
-    e = read_run(c, root.id, &entry, &unused);
-    if (e == OK)
-        e = usage_cost_document(c, &root, &entry.cost);
-    if (e == OK)
-        e = set_usage(c, &entry, &found);
-    if (e == OK && found)
-        e = find_number(c, &entry);
-    return e == OK && found ? tell(c, "history.updated", &entry, root.id) : e;
+    TRY(read_run(c, root.id, &entry, &unused));
+    TRY(usage_cost_document(c, &root, &entry.cost));
+    TRY(set_usage(c, &entry, &found));
+    if (found)
+        TRY(find_number(c, &entry));
+    return found ? tell(c, "history.updated", &entry, root.id) : OK;
 }
 
 /* --- Read ----------------------------------------------------------------------------------- */
@@ -225,24 +222,21 @@ enum error history_get(struct context *c, struct uuid thread_id, int64_t sequenc
     struct thread unused;
     struct history_entry entry;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &unused);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &unused));
     context_query(c, &q, &SQL_HISTORY_GET);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, sequence_number, sequence_number);
     bool found = query_next(&q);
     if (found)
         read_row(&q, thread_id, &entry);
-    e = query_end(&q);
-    if (e == OK && !found)
+    TRY(query_end(&q));
+    if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND, "the thread has no history entry %lld",
             (long long)sequence_number);
-    if (e == OK && with_messages)
-        e = transcript_get(c, entry.messages_id, &entry.messages);
-    if (e == OK)
-        *out_entry = entry;
-    return e;
+    if (with_messages)
+        TRY(transcript_get(c, entry.messages_id, &entry.messages));
+    *out_entry = entry;
+    return OK;
 }
 
 static size_t size_of(const struct history_entry *h)
@@ -255,17 +249,16 @@ static size_t size_of(const struct history_entry *h)
 static enum error add_messages(struct context *c, struct page *page, struct history_entry *entries)
 {
     size_t bytes = 0;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < page->count; i++) {
+    for (size_t i = 0; i < page->count; i++) {
         if (bytes > page->max_bytes) {
             page->count = i;
             page->more = true;
             break;
         }
-        e = transcript_get(c, entries[i].messages_id, &entries[i].messages);
+        TRY(transcript_get(c, entries[i].messages_id, &entries[i].messages));
         bytes += size_of(&entries[i]);
     }
-    return e;
+    return OK;
 }
 
 enum error history_list(struct context *c, struct uuid thread_id,
@@ -273,17 +266,15 @@ enum error history_list(struct context *c, struct uuid thread_id,
 {
     struct thread unused;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &unused);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &unused));
     page_begin(
         c, &q, filter->completed_only ? &SQL_HISTORY_LIST_COMPLETED : &SQL_HISTORY_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, before, filter->before > 0 ? filter->before : INT64_MAX);
     while (page_next(&q, page))
         read_row(&q, thread_id, &out_entries[page->count++]);
-    e = query_end(&q);
-    return e == OK && filter->with_messages ? add_messages(c, page, out_entries) : e;
+    TRY(query_end(&q));
+    return filter->with_messages ? add_messages(c, page, out_entries) : OK;
 }
 
 enum error history_count_completed(struct context *c, struct uuid thread_id, int64_t *out_count)
@@ -349,16 +340,13 @@ enum error history_update(
     entry.generated_files =
         str_is_none(after->generated_files) ? STR("[]") : after->generated_files;
     entry.extras = str_is_none(after->extras) ? STR("{}") : after->extras;
-    enum error e = context_check_match(c, before->version);
-    if (e == OK)
-        e = check_files(c, entry.generated_files);
-    if (e == OK && has_messages)
-        e = transcript_check(c, after->messages, STR("/messages"));
-    if (e == OK && has_messages)
-        e = transcript_replace(c, entry.thread_id, after->messages, &entry.messages_id);
-    if (e == OK)
-        e = write_row(c, &entry);
-    if (e == OK)
-        e = tell(c, "history.updated", &entry, entry.run_id);
-    return e == OK ? history_get(c, entry.thread_id, entry.sequence_number, true, after) : e;
+    TRY(context_check_match(c, before->version));
+    TRY(check_files(c, entry.generated_files));
+    if (has_messages)
+        TRY(transcript_check(c, after->messages, STR("/messages")));
+    if (has_messages)
+        TRY(transcript_replace(c, entry.thread_id, after->messages, &entry.messages_id));
+    TRY(write_row(c, &entry));
+    TRY(tell(c, "history.updated", &entry, entry.run_id));
+    return history_get(c, entry.thread_id, entry.sequence_number, true, after);
 }

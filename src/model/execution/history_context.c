@@ -65,10 +65,7 @@ static enum error read_pieces(
     struct json_error bad;
     struct json message;
     struct str list = as_pair(c, entry);
-    enum error e =
-        uuid_is_nil(entry->messages_id) ? OK : transcript_get(c, entry->messages_id, &list);
-    if (e != OK)
-        return e;
+    TRY(uuid_is_nil(entry->messages_id) ? OK : transcript_get(c, entry->messages_id, &list));
     if (!json_parse(c->arena, list, doc, &bad))
         return problem_set(c->problem, ERR_TOO_LARGE,
             "the messages of history entry %lld exceed the memory limit of a request",
@@ -207,14 +204,11 @@ static struct pieces drop_first(struct pieces run, size_t n)
 static enum error choose(struct context *c, const struct history_entry *entries, size_t count,
     int64_t budget, struct pieces *runs, size_t *out_first, bool *out_truncated)
 {
-    enum error e = OK;
     size_t first = count;
     *out_truncated = false;
-    for (size_t i = 0; e == OK && i < count && !*out_truncated; i++) {
+    for (size_t i = 0; i < count && !*out_truncated; i++) {
         struct pieces run = {0};
-        e = read_pieces(c, &entries[i], &run);
-        if (e != OK)
-            break;
+        TRY(read_pieces(c, &entries[i], &run));
         *out_truncated = run.tokens > budget;
         if (*out_truncated && i == 0)
             run = drop_first(run, find_cut(c, &run, budget));
@@ -226,17 +220,17 @@ static enum error choose(struct context *c, const struct history_entry *entries,
         runs[--first] = run;
     }
     *out_first = first;
-    return e;
+    return OK;
 }
 
 static enum error read_system(struct context *c, struct uuid thread_id, struct str *out_message)
 {
     struct resumption resumption;
     *out_message = STR_NONE;
-    enum error e = resumption_find(c, thread_id, false, &resumption);
-    if (e == OK && resumption.version > 0 && resumption.system_prompt.len > 0)
+    TRY(resumption_find(c, thread_id, false, &resumption));
+    if (resumption.version > 0 && resumption.system_prompt.len > 0)
         *out_message = said(c, "system", resumption.system_prompt);
-    return e;
+    return OK;
 }
 
 static struct str write_messages(
@@ -265,25 +259,20 @@ enum error history_context(struct context *c, struct uuid thread_id,
     struct history_context context = {0};
     struct str system = STR_NONE;
     bool is_over = false;
-    enum error e = history_list(c, thread_id, &filter, &page, entries);
-    if (e == OK)
-        e = history_count_completed(c, thread_id, &context.runs_available);
-    if (e == OK && query->with_system)
-        e = read_system(c, thread_id, &system);
-    if (e != OK)
-        return e;
+    TRY(history_list(c, thread_id, &filter, &page, entries));
+    TRY(history_count_completed(c, thread_id, &context.runs_available));
+    if (query->with_system)
+        TRY(read_system(c, thread_id, &system));
     context.estimated_tokens = str_is_none(system) ? 0 : history_tokens(system.len);
     if (context.estimated_tokens > query->max_tokens) {
         is_over = true;
         system = STR_NONE;
         context.estimated_tokens = 0;
     }
-    e = choose(c, entries, page.count, query->max_tokens - context.estimated_tokens, runs, &first,
-        &context.truncated);
-    for (size_t i = first; e == OK && i < page.count; i++)
+    TRY(choose(c, entries, page.count, query->max_tokens - context.estimated_tokens, runs, &first,
+        &context.truncated));
+    for (size_t i = first; i < page.count; i++)
         context.estimated_tokens += runs[i].tokens;
-    if (e != OK)
-        return e;
     context.runs_used = (int64_t)(page.count - first);
     /* A page with large texts may have fewer runs than the query allows. */
     bool is_cut_short = page.more && page.count < page.limit;

@@ -50,8 +50,8 @@ static enum error no_price(struct context *c, struct str model)
 
 enum error price_get(struct context *c, struct str model, struct price *out_price)
 {
-    enum error e = newest(c, model, out_price);
-    return e == OK && !is_valid(out_price) ? no_price(c, model) : e;
+    TRY(newest(c, model, out_price));
+    return !is_valid(out_price) ? no_price(c, model) : OK;
 }
 
 /* --- By a model's name ----------------------------------------------------------------------- */
@@ -82,12 +82,11 @@ struct str price_undated(struct str model)
 enum error price_find(struct context *c, struct str model, struct price *out_price, bool *out_found)
 {
     struct str undated = price_undated(model);
-    enum error e = newest(c, model, out_price);
-    if (e == OK && !is_valid(out_price) && !str_is_none(undated))
-        e = newest(c, undated, out_price);
-    if (e == OK)
-        *out_found = is_valid(out_price);
-    return e;
+    TRY(newest(c, model, out_price));
+    if (!is_valid(out_price) && !str_is_none(undated))
+        TRY(newest(c, undated, out_price));
+    *out_found = is_valid(out_price);
+    return OK;
 }
 
 /* --- Lists ----------------------------------------------------------------------------------- */
@@ -179,9 +178,9 @@ static enum error check_currency(struct context *c, const struct price *price)
         model = row_text(&q);
         currency = row_text(&q);
     }
-    enum error e = query_end(&q);
-    if (e != OK || str_is_none(model))
-        return e;
+    TRY(query_end(&q));
+    if (str_is_none(model))
+        return OK;
     return problem_fault(c->problem, STR("/currency"),
         "must be %.*s, the currency of the tenant's other prices (%.*s)", STR_ARG(currency),
         STR_ARG(model));
@@ -202,15 +201,10 @@ static enum error record(struct context *c, const char *action, const struct pri
 enum error price_put(struct context *c, struct price *price, bool *out_is_new)
 {
     struct price before;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = newest(c, price->model, &before);
-    if (e == OK)
-        e = context_check_match(c, is_valid(&before) ? before.version : 0);
-    if (e == OK)
-        e = check_currency(c, price);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(c));
+    TRY(newest(c, price->model, &before));
+    TRY(context_check_match(c, is_valid(&before) ? before.version : 0));
+    TRY(check_currency(c, price));
     *out_is_new = !is_valid(&before);
     if (is_valid(&before) && same(&before, price)) {
         *price = before;
@@ -219,22 +213,18 @@ enum error price_put(struct context *c, struct price *price, bool *out_is_new)
     price->version = before.version + 1;
     price->deleted = false;
     price->created_at = c->now_us;
-    e = insert(c, price);
-    return e == OK ? record(c, "price.set", price) : e;
+    TRY(insert(c, price));
+    return record(c, "price.set", price);
 }
 
 enum error price_delete(struct context *c, struct str model)
 {
     struct price price;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = price_get(c, model, &price);
-    if (e == OK)
-        e = context_check_match(c, price.version);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(c));
+    TRY(price_get(c, model, &price));
+    TRY(context_check_match(c, price.version));
     price.version++;
     price.deleted = true;
-    e = insert(c, &price);
-    return e == OK ? record(c, "price.deleted", &price) : e;
+    TRY(insert(c, &price));
+    return record(c, "price.deleted", &price);
 }

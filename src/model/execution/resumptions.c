@@ -112,8 +112,8 @@ static enum error read_tools(struct context *c, struct resumption *r)
 
 static enum error read_lists(struct context *c, struct resumption *r)
 {
-    enum error e = transcript_get(c, r->messages_id, &r->messages);
-    return e == OK ? transcript_get(c, r->history_id, &r->conversation_history) : e;
+    TRY(transcript_get(c, r->messages_id, &r->messages));
+    return transcript_get(c, r->history_id, &r->conversation_history);
 }
 
 enum error resumption_find(
@@ -122,23 +122,17 @@ enum error resumption_find(
     struct thread thread;
     struct resumption r = {.thread_id = thread_id};
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     r.title = thread.title;
     context_query(c, &q, &SQL_RESUMPTION_GET);
     query_uuid(&q, thread_id, thread_id);
     if (query_next(&q))
         read_row(&q, &r);
-    e = query_end(&q);
-    if (e == OK)
-        e = read_runs(c, &r);
-    if (e == OK)
-        e = read_tools(c, &r);
-    if (e == OK && with_lists)
-        e = read_lists(c, &r);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
+    TRY(read_runs(c, &r));
+    TRY(read_tools(c, &r));
+    if (with_lists)
+        TRY(read_lists(c, &r));
     r.tool_names = r.version > 0 ? resumption_tool_names(c, r.tool_schemas) : STR_NONE;
     *out_resumption = r;
     return OK;
@@ -148,13 +142,12 @@ enum error resumption_get(
     struct context *c, struct uuid thread_id, bool with_lists, struct resumption *out_resumption)
 {
     struct resumption r;
-    enum error e = resumption_find(c, thread_id, with_lists, &r);
-    if (e == OK && r.version == 0)
+    TRY(resumption_find(c, thread_id, with_lists, &r));
+    if (r.version == 0)
         return problem_set(c->problem, ERR_NOT_FOUND,
             "the thread has no resumption: create it with PUT and If-None-Match: *");
-    if (e == OK)
-        *out_resumption = r;
-    return e;
+    *out_resumption = r;
+    return OK;
 }
 
 /* --- Values from the agent's definition ----------------------------------------------------- */
@@ -210,9 +203,7 @@ static enum error take_from_definition(struct context *c, struct resumption *r)
         struct str prompt = row_text(&q), llm = row_text(&q);
         take_definition(c, r, prompt, llm);
     }
-    enum error e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     enum error prompt = require(c, r->system_prompt, "/system_prompt");
     enum error model = require(c, r->model, "/model");
     return prompt != OK ? prompt : model;
@@ -312,20 +303,14 @@ enum error resumption_write(
     after->has_agent_id = before->has_agent_id;
     after->agent_id = before->agent_id;
     resumption_defaults(after);
-    enum error e = resumption_check(c, after);
-    if (e == OK)
-        e = take_from_definition(c, after);
-    if (e == OK)
-        e = replace_list(c, after->thread_id, after->messages, &after->messages_id);
-    if (e == OK)
-        e = replace_list(c, after->thread_id, after->conversation_history, &after->history_id);
-    if (e == OK)
-        e = write_row(c, after, before->version == 0);
-    if (e == OK)
-        e = write_title(c, after);
-    if (e == OK)
-        e = tell(c, after->thread_id, before->version + 1);
-    return e == OK ? resumption_find(c, before->thread_id, false, after) : e;
+    TRY(resumption_check(c, after));
+    TRY(take_from_definition(c, after));
+    TRY(replace_list(c, after->thread_id, after->messages, &after->messages_id));
+    TRY(replace_list(c, after->thread_id, after->conversation_history, &after->history_id));
+    TRY(write_row(c, after, before->version == 0));
+    TRY(write_title(c, after));
+    TRY(tell(c, after->thread_id, before->version + 1));
+    return resumption_find(c, before->thread_id, false, after);
 }
 
 enum error resumption_append(
@@ -338,19 +323,17 @@ enum error resumption_append(
     if (!has_messages && !has_history)
         return problem_fault(
             c->problem, pointer, "must be given, since the request has nothing else to append");
-    enum error e = has_messages ? transcript_check(c, append->messages, pointer) : OK;
-    if (e == OK && has_history)
-        e = transcript_check(c, append->conversation_history, history);
-    if (e == OK && has_messages)
-        e = transcript_append(c, thread_id, append->messages, pointer, &resumption->messages_id);
-    if (e == OK && has_history)
-        e = transcript_append(
-            c, thread_id, append->conversation_history, history, &resumption->history_id);
-    if (e == OK)
-        e = write_place(c, resumption);
-    if (e == OK)
-        e = tell(c, thread_id, resumption->version + 1);
-    return e == OK ? resumption_find(c, thread_id, false, resumption) : e;
+    TRY(has_messages ? transcript_check(c, append->messages, pointer) : OK);
+    if (has_history)
+        TRY(transcript_check(c, append->conversation_history, history));
+    if (has_messages)
+        TRY(transcript_append(c, thread_id, append->messages, pointer, &resumption->messages_id));
+    if (has_history)
+        TRY(transcript_append(
+            c, thread_id, append->conversation_history, history, &resumption->history_id));
+    TRY(write_place(c, resumption));
+    TRY(tell(c, thread_id, resumption->version + 1));
+    return resumption_find(c, thread_id, false, resumption);
 }
 
 /* --- Changes by runs ------------------------------------------------------------------------ */
@@ -378,32 +361,28 @@ enum error resumption_set_place(struct context *c, struct uuid thread_id, struct
     bool has_messages = !str_is_none(messages);
     if (!has_messages && !has_step)
         return OK;
-    enum error e = find_place(c, thread_id, &r);
-    if (e == OK && r.version == 0)
+    TRY(find_place(c, thread_id, &r));
+    if (r.version == 0)
         return problem_fault(c->problem, has_messages ? STR("/messages") : STR("/current_step"),
             "requires that the thread has a resumption: create it first");
-    if (e == OK && has_messages)
-        e = transcript_check(c, messages, STR("/messages"));
-    if (e == OK)
-        e = replace_list(c, thread_id, messages, &r.messages_id);
-    if (e == OK && has_step)
+    if (has_messages)
+        TRY(transcript_check(c, messages, STR("/messages")));
+    TRY(replace_list(c, thread_id, messages, &r.messages_id));
+    if (has_step)
         r.current_step = current_step;
-    if (e == OK)
-        e = write_place(c, &r);
-    return e == OK ? tell(c, thread_id, r.version + 1) : e;
+    TRY(write_place(c, &r));
+    return tell(c, thread_id, r.version + 1);
 }
 
 enum error resumption_take_history(
     struct context *c, struct uuid thread_id, struct uuid *out_transcript_id)
 {
     struct resumption r;
-    enum error e = find_place(c, thread_id, &r);
-    if (e != OK)
-        return e;
+    TRY(find_place(c, thread_id, &r));
     *out_transcript_id = r.history_id;
     if (uuid_is_nil(r.history_id))
         return OK;
     r.history_id = UUID_NIL;
-    e = write_place(c, &r);
-    return e == OK ? tell(c, thread_id, r.version + 1) : e;
+    TRY(write_place(c, &r));
+    return tell(c, thread_id, r.version + 1);
 }

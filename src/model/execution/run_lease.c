@@ -33,16 +33,14 @@ enum error run_check_thread_fence(struct context *c, struct uuid thread_id)
     struct thread thread;
     struct run run;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     context_query(c, &q, &SQL_RUN_BY_FENCE);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, fence, c->fence);
     bool found = query_next(&q);
     if (found)
         run_read_row(&q, &run);
-    e = query_end(&q);
+    enum error e = query_end(&q);
     if (e != OK || found)
         return e == OK ? run_check_fence(c, &run) : e;
     return problem_set(c->problem, ERR_LEASE_LOST,
@@ -68,8 +66,8 @@ enum error run_check_in_thread(
     struct context *c, struct uuid thread_id, struct uuid run_id, struct str pointer)
 {
     struct run run;
-    enum error e = run_get_in_thread(c, thread_id, run_id, pointer, &run);
-    return e == OK ? run_check_fence(c, &run) : e;
+    TRY(run_get_in_thread(c, thread_id, run_id, pointer, &run));
+    return run_check_fence(c, &run);
 }
 
 static void hold(struct context *c, struct run *run, int64_t lease_ms)
@@ -109,13 +107,13 @@ static enum error lock_next(
     *out_found = query_next(&q);
     if (*out_found)
         c->locked_thread = *out_thread = row_uuid(&q);
-    enum error e = query_end(&q);
-    if (e != OK || *out_found)
-        return e;
+    TRY(query_end(&q));
+    if (*out_found)
+        return OK;
     struct run run;
-    e = next_queued(c, claim, &run, out_found);
-    if (e != OK || !*out_found)
-        return e;
+    TRY(next_queued(c, claim, &run, out_found));
+    if (!*out_found)
+        return OK;
     /* A job that waits for a second thread could deadlock. */
     if (!uuid_is_nil(c->locked_thread))
         return tx_run_again(c->tx);
@@ -128,35 +126,32 @@ static enum error next_locked(
     struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found)
 {
     struct run_claim within = *claim;
-    enum error e = OK;
     bool any = true;
     *out_found = false;
-    for (int i = 0; e == OK && any && !*out_found && i < CLAIM_ATTEMPTS; i++) {
-        e = lock_next(c, claim, &within.thread_id, &any);
+    for (int i = 0; any && !*out_found && i < CLAIM_ATTEMPTS; i++) {
+        TRY(lock_next(c, claim, &within.thread_id, &any));
         within.has_thread_id = true;
-        if (e == OK && any)
-            e = next_queued(c, &within, out_run, out_found);
+        if (any)
+            TRY(next_queued(c, &within, out_run, out_found));
     }
-    return e == OK && any && !*out_found ? tx_run_again(c->tx) : e;
+    return any && !*out_found ? tx_run_again(c->tx) : OK;
 }
 
 enum error run_claim(
     struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found)
 {
-    enum error e = tx_is_shared(c->tx) ? next_locked(c, claim, out_run, out_found)
-                                       : next_queued(c, claim, out_run, out_found);
-    if (e != OK || !*out_found)
-        return e;
+    TRY(tx_is_shared(c->tx) ? next_locked(c, claim, out_run, out_found)
+                            : next_queued(c, claim, out_run, out_found));
+    if (!*out_found)
+        return OK;
     struct thread thread;
-    e = thread_get_head(c, out_run->thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, out_run->thread_id, &thread));
     out_run->worker = claim->worker;
     /* The seq of the event that will report this claim, which is unique in the thread. */
     out_run->fence = thread.last_seq + 1;
     hold(c, out_run, claim->lease_ms);
-    e = run_change(c, out_run, RUN_RUNNING, STR("claimed"));
-    return e == OK ? run_get(c, out_run->id, out_run) : e;
+    TRY(run_change(c, out_run, RUN_RUNNING, STR("claimed")));
+    return run_get(c, out_run->id, out_run);
 }
 
 static enum error need_fence(struct context *c, const struct run *run)
@@ -168,9 +163,7 @@ static enum error need_fence(struct context *c, const struct run *run)
 
 enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms)
 {
-    enum error e = need_fence(c, run);
-    if (e != OK)
-        return e;
+    TRY(need_fence(c, run));
     hold(c, run, lease_ms > 0 ? lease_ms : run->lease_ms);
     struct query q;
     context_query(c, &q, &SQL_RUN_HOLD);
@@ -182,10 +175,9 @@ enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms)
 
 enum error run_release(struct context *c, struct run *run)
 {
-    enum error e = need_fence(c, run);
-    if (e == OK)
-        e = run_change(c, run, RUN_QUEUED, STR("released"));
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(need_fence(c, run));
+    TRY(run_change(c, run, RUN_QUEUED, STR("released")));
+    return run_get(c, run->id, run);
 }
 
 /* --- The sweep ------------------------------------------------------------------------------ */

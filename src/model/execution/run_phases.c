@@ -108,8 +108,8 @@ enum error run_take_phase(struct context *c, struct run *run, const struct phase
         return OK;
     bool is_unheard = move->is_unheard && run->phase_changes == 0;
     run->phase_changes++;
-    enum error e = insert(c, run, from, move);
-    return e == OK && !is_unheard ? tell(c, run, from, move) : e;
+    TRY(insert(c, run, from, move));
+    return !is_unheard ? tell(c, run, from, move) : OK;
 }
 
 enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, struct page *page,
@@ -227,24 +227,20 @@ static enum error apply(
 {
     if (run->status != status)
         return run_change_with(c, run, status, STR("phase"), move);
-    enum error e = run_take_phase(c, run, move);
-    return e == OK ? run_write(c, run) : e;
+    TRY(run_take_phase(c, run, move));
+    return run_write(c, run);
 }
 
 enum error run_move_phase(
     struct context *c, struct run *run, enum phase to, struct str trigger, struct str detail)
 {
     struct phase_move move = {.to = to, .detail = detail};
-    enum error e = context_check_match(c, run->version);
-    if (e == OK)
-        e = run_check_fence(c, run);
-    if (e == OK)
-        e = check_move(c, run, to);
-    if (e == OK)
-        e = find_trigger(c, run->phase, to, trigger, &move.trigger);
-    if (e == OK)
-        e = apply(c, run, status_with(run, to), &move);
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(context_check_match(c, run->version));
+    TRY(run_check_fence(c, run));
+    TRY(check_move(c, run, to));
+    TRY(find_trigger(c, run->phase, to, trigger, &move.trigger));
+    TRY(apply(c, run, status_with(run, to), &move));
+    return run_get(c, run->id, run);
 }
 
 enum error run_await_tools(struct context *c, struct run *run)
@@ -271,6 +267,6 @@ enum error run_tools_done(struct context *c, struct run *run)
     /* A paused run has work to do once it is resumed. */
     if (run->paused_from == RUN_WAITING)
         run->paused_from = RUN_RUNNING;
-    enum error e = run_take_phase(c, run, &move);
-    return e == OK ? run_write(c, run) : e;
+    TRY(run_take_phase(c, run, &move));
+    return run_write(c, run);
 }

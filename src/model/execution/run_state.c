@@ -123,19 +123,19 @@ static enum error list_children(
 static enum error cancel_children(struct context *c, const struct run *parent)
 {
     struct run_array children;
-    enum error e = list_children(c, parent, &children);
-    for (size_t i = 0; e == OK && i < children.count; i++)
-        e = run_change(c, &children.runs[i], RUN_CANCELLED, STR("parent_finished"));
-    return e;
+    TRY(list_children(c, parent, &children));
+    for (size_t i = 0; i < children.count; i++)
+        TRY(run_change(c, &children.runs[i], RUN_CANCELLED, STR("parent_finished")));
+    return OK;
 }
 
 /* Starts the next direct run of the thread. A run with dispatch queue waits for a worker. */
 static enum error start_next(struct context *c, struct uuid thread_id)
 {
     struct run_array active;
-    enum error e = run_list_active(c, thread_id, &active);
-    if (e != OK || active.count == 0)
-        return e;
+    TRY(run_list_active(c, thread_id, &active));
+    if (active.count == 0)
+        return OK;
     struct run *next = &active.runs[0];
     bool ready = next->status == RUN_QUEUED && next->dispatch == RUN_DIRECT;
     return ready ? run_change(c, next, RUN_RUNNING, STR("started")) : OK;
@@ -145,18 +145,16 @@ static enum error finish(struct context *c, const struct run *run)
 {
     struct thread thread;
     int64_t pruned;
-    enum error e = thread_get_head(c, run->thread_id, &thread);
-    if (e == OK)
-        e = cancel_children(c, run);
-    if (e == OK)
-        e = thread_forget_undo(c, run->id);
-    if (e == OK && !run->has_parent_run_id)
-        e = start_next(c, run->thread_id);
+    TRY(thread_get_head(c, run->thread_id, &thread));
+    TRY(cancel_children(c, run));
+    TRY(thread_forget_undo(c, run->id));
+    if (!run->has_parent_run_id)
+        TRY(start_next(c, run->thread_id));
     /* thread.last_seq is the event of the run's end, which is kept until the next run ends. The
      * events of children are pruned with those of their parent. */
-    if (e == OK && thread.prune_on_completion && !run->has_parent_run_id)
-        e = event_prune_finished(c, run->thread_id, thread.last_seq, &pruned);
-    return e;
+    if (thread.prune_on_completion && !run->has_parent_run_id)
+        TRY(event_prune_finished(c, run->thread_id, thread.last_seq, &pruned));
+    return OK;
 }
 
 static void drop_lease(struct run *run)
@@ -192,24 +190,19 @@ enum error run_change_with(struct context *c, struct run *run, enum run_status t
     struct str reason, const struct phase_move *move)
 {
     enum run_status from = run->status;
-    enum error e = check_transition(c, from, to);
-    if (e != OK)
-        return e;
+    TRY(check_transition(c, from, to));
     take_status(c, run, to);
     bool finished = run_is_finished(run);
     if (finished)
-        e = turn_end_running(c, run);
-    if (e == OK)
-        e = run_take_phase(c, run, move);
-    if (e == OK)
-        e = run_write(c, run);
-    if (e == OK && finished)
-        e = usage_count_finished(c, run);
-    if (e == OK && finished)
-        e = history_append(c, run);
-    if (e == OK)
-        e = run_announce(c, run, from, reason);
-    return e == OK && finished ? finish(c, run) : e;
+        TRY(turn_end_running(c, run));
+    TRY(run_take_phase(c, run, move));
+    TRY(run_write(c, run));
+    if (finished)
+        TRY(usage_count_finished(c, run));
+    if (finished)
+        TRY(history_append(c, run));
+    TRY(run_announce(c, run, from, reason));
+    return finished ? finish(c, run) : OK;
 }
 
 /* --- An engine's update --------------------------------------------------------------------- */
@@ -276,9 +269,9 @@ static enum error check_turn(struct context *c, const struct run *run, enum run_
     struct run_array active;
     if (run->has_parent_run_id || run->status != RUN_QUEUED || to != RUN_RUNNING)
         return OK;
-    enum error e = run_list_active(c, run->thread_id, &active);
-    if (e != OK || active.count == 0 || uuid_eq(active.runs[0].id, run->id))
-        return e;
+    TRY(run_list_active(c, run->thread_id, &active));
+    if (active.count == 0 || uuid_eq(active.runs[0].id, run->id))
+        return OK;
     struct str status = run_status_word(active.runs[0].status);
     return problem_set(c->problem, ERR_RUN_ACTIVE,
         "another run of the thread is %.*s: wait until it is finished", STR_ARG(status));
@@ -286,27 +279,20 @@ static enum error check_turn(struct context *c, const struct run *run, enum run_
 
 enum error run_check_status(struct context *c, const struct run *run, enum run_status to)
 {
-    enum error e = run->status == to ? OK : check_transition(c, run->status, to);
-    if (e == OK)
-        e = check_dispatch(c, run, to);
-    return e == OK ? check_turn(c, run, to) : e;
+    TRY(run->status == to ? OK : check_transition(c, run->status, to));
+    TRY(check_dispatch(c, run, to));
+    return check_turn(c, run, to);
 }
 
 enum error run_update(struct context *c, const struct run *before, struct run *after)
 {
     struct run run = *before;
     struct phase_move phase = {0};
-    enum error e = context_check_match(c, before->version);
-    if (e == OK)
-        e = run_check_fence(c, before);
-    if (e == OK)
-        e = check_unfinished(c, before, after);
-    if (e == OK)
-        e = run_check_status(c, before, after->status);
-    if (e == OK)
-        e = run_phase_of_patch(c, before, after->status, &phase);
-    if (e != OK)
-        return e;
+    TRY(context_check_match(c, before->version));
+    TRY(run_check_fence(c, before));
+    TRY(check_unfinished(c, before, after));
+    TRY(run_check_status(c, before, after->status));
+    TRY(run_phase_of_patch(c, before, after->status, &phase));
     run.state = after->state;
     run.metadata = after->metadata;
     run.final_output = after->final_output;
@@ -318,10 +304,9 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
     run.content_type = after->content_type;
     run.citations = after->citations;
     run.metrics = after->metrics;
-    e = run_write_documents(c, &run);
-    if (e == OK)
-        e = move(c, &run, after->status, &phase);
-    return e == OK ? run_get(c, before->id, after) : e;
+    TRY(run_write_documents(c, &run));
+    TRY(move(c, &run, after->status, &phase));
+    return run_get(c, before->id, after);
 }
 
 /* --- People's verbs ------------------------------------------------------------------------- */
@@ -342,33 +327,29 @@ static enum error drop_pending_input(struct context *c, struct run *run)
 
 enum error run_input(struct context *c, struct run *run, struct str input)
 {
-    enum error e = context_check_match(c, run->version);
-    if (e == OK && run->status != RUN_WAITING)
+    TRY(context_check_match(c, run->version));
+    if (run->status != RUN_WAITING)
         return refuse(c, run, STR("running by input (the run is not waiting)"));
-    if (e == OK && run->phase == PHASE_AWAITING_TOOL)
+    if (run->phase == PHASE_AWAITING_TOOL)
         return problem_set(
             c->problem, ERR_CONFLICT, "the run waits for tool results, not for input");
-    if (e == OK)
-        e = drop_pending_input(c, run);
+    TRY(drop_pending_input(c, run));
     run->input = input;
-    if (e == OK)
-        e = run_write_documents(c, run);
-    if (e == OK)
-        e = run_change(c, run, run_ready_status(run), STR("input"));
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(run_write_documents(c, run));
+    TRY(run_change(c, run, run_ready_status(run), STR("input")));
+    return run_get(c, run->id, run);
 }
 
 /* The children of a paused run are paused, too. */
 enum error run_pause_tree(struct context *c, struct run *run)
 {
     struct run_array children;
-    enum error e = run_change(c, run, RUN_PAUSED, STR("pause"));
-    if (e == OK)
-        e = list_children(c, run, &children);
-    for (size_t i = 0; e == OK && i < children.count; i++)
+    TRY(run_change(c, run, RUN_PAUSED, STR("pause")));
+    TRY(list_children(c, run, &children));
+    for (size_t i = 0; i < children.count; i++)
         if (children.runs[i].status != RUN_PAUSED)
-            e = run_pause_tree(c, &children.runs[i]);
-    return e;
+            TRY(run_pause_tree(c, &children.runs[i]));
+    return OK;
 }
 
 enum error run_resume_tree(struct context *c, struct run *run)
@@ -377,18 +358,16 @@ enum error run_resume_tree(struct context *c, struct run *run)
     bool waited = run->paused_from == RUN_WAITING, queued = run->paused_from == RUN_QUEUED;
     enum run_status to = waited || queued ? run->paused_from : run_ready_status(run);
     /* The event contains the question, which is in the state. */
-    enum error e = waited ? run_get(c, run->id, run) : OK;
-    if (e == OK)
-        e = run_change(c, run, to, STR("resume"));
-    if (e == OK)
-        e = list_children(c, run, &children);
-    for (size_t i = 0; e == OK && i < children.count; i++)
+    TRY(waited ? run_get(c, run->id, run) : OK);
+    TRY(run_change(c, run, to, STR("resume")));
+    TRY(list_children(c, run, &children));
+    for (size_t i = 0; i < children.count; i++)
         if (children.runs[i].status == RUN_PAUSED)
-            e = run_resume_tree(c, &children.runs[i]);
+            TRY(run_resume_tree(c, &children.runs[i]));
     /* A direct run that was queued starts if no other run is active. */
-    if (e == OK && queued)
-        e = start_next(c, run->thread_id);
-    return e;
+    if (queued)
+        TRY(start_next(c, run->thread_id));
+    return OK;
 }
 
 static enum error check_parent_works(struct context *c, const struct run *run)
@@ -396,36 +375,32 @@ static enum error check_parent_works(struct context *c, const struct run *run)
     struct run parent;
     if (!run->has_parent_run_id)
         return OK;
-    enum error e = run_get_head(c, run->parent_run_id, &parent);
-    if (e == OK && parent.status == RUN_PAUSED)
+    TRY(run_get_head(c, run->parent_run_id, &parent));
+    if (parent.status == RUN_PAUSED)
         return problem_set(c->problem, ERR_CONFLICT, "the parent run is paused: resume it");
-    return e;
+    return OK;
 }
 
 enum error run_pause(struct context *c, struct run *run)
 {
-    enum error e = context_check_match(c, run->version);
-    if (e == OK)
-        e = run_pause_tree(c, run);
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(context_check_match(c, run->version));
+    TRY(run_pause_tree(c, run));
+    return run_get(c, run->id, run);
 }
 
 enum error run_resume(struct context *c, struct run *run)
 {
-    enum error e = context_check_match(c, run->version);
-    if (e == OK && run->status != RUN_PAUSED)
+    TRY(context_check_match(c, run->version));
+    if (run->status != RUN_PAUSED)
         return refuse(c, run, STR("resumed (the run is not paused)"));
-    if (e == OK)
-        e = check_parent_works(c, run);
-    if (e == OK)
-        e = run_resume_tree(c, run);
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(check_parent_works(c, run));
+    TRY(run_resume_tree(c, run));
+    return run_get(c, run->id, run);
 }
 
 enum error run_cancel(struct context *c, struct run *run, struct str reason)
 {
-    enum error e = context_check_match(c, run->version);
-    if (e == OK)
-        e = run_change(c, run, RUN_CANCELLED, str_is_none(reason) ? STR("cancel") : reason);
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(context_check_match(c, run->version));
+    TRY(run_change(c, run, RUN_CANCELLED, str_is_none(reason) ? STR("cancel") : reason));
+    return run_get(c, run->id, run);
 }

@@ -7,11 +7,11 @@ static enum error each_active(struct context *c, struct thread *thread, enum run
     enum error (*verb)(struct context *c, struct run *run))
 {
     struct run_array active;
-    enum error e = run_list_active(c, thread->id, &active);
-    for (size_t i = 0; e == OK && i < active.count; i++)
+    TRY(run_list_active(c, thread->id, &active));
+    for (size_t i = 0; i < active.count; i++)
         if (active.runs[i].status != leave)
-            e = verb(c, &active.runs[i]);
-    return e;
+            TRY(verb(c, &active.runs[i]));
+    return OK;
 }
 
 /* If-Match refers to the thread, not to the versions of its runs. */
@@ -24,12 +24,10 @@ static enum error take_match(struct context *c, const struct thread *thread)
 
 enum error thread_pause(struct context *c, struct thread *thread)
 {
-    enum error e = take_match(c, thread);
-    if (e == OK)
-        e = thread_set_status(c, thread, THREAD_PAUSED);
-    if (e == OK)
-        e = each_active(c, thread, RUN_PAUSED, run_pause_tree);
-    return e == OK ? thread_get(c, thread->id, thread) : e;
+    TRY(take_match(c, thread));
+    TRY(thread_set_status(c, thread, THREAD_PAUSED));
+    TRY(each_active(c, thread, RUN_PAUSED, run_pause_tree));
+    return thread_get(c, thread->id, thread);
 }
 
 static enum error resume_if_paused(struct context *c, struct run *run)
@@ -39,24 +37,20 @@ static enum error resume_if_paused(struct context *c, struct run *run)
 
 enum error thread_resume(struct context *c, struct thread *thread)
 {
-    enum error e = take_match(c, thread);
-    if (e == OK)
-        e = thread_set_status(c, thread, THREAD_ACTIVE);
-    if (e == OK)
-        e = each_active(c, thread, RUN_STATUS_NONE, resume_if_paused);
-    return e == OK ? thread_get(c, thread->id, thread) : e;
+    TRY(take_match(c, thread));
+    TRY(thread_set_status(c, thread, THREAD_ACTIVE));
+    TRY(each_active(c, thread, RUN_STATUS_NONE, resume_if_paused));
+    return thread_get(c, thread->id, thread);
 }
 
 enum error thread_cancel(struct context *c, struct thread *thread, struct str reason)
 {
     struct run_array active = {0};
-    enum error e = take_match(c, thread);
-    if (e == OK)
-        e = thread_set_status(c, thread, THREAD_CANCELLED);
-    if (e == OK)
-        e = run_list_active(c, thread->id, &active);
+    TRY(take_match(c, thread));
+    TRY(thread_set_status(c, thread, THREAD_CANCELLED));
+    TRY(run_list_active(c, thread->id, &active));
     /* Newest first, so that the end of a run does not start the next one. */
-    for (size_t i = active.count; e == OK && i > 0; i--)
-        e = run_change(c, &active.runs[i - 1], RUN_CANCELLED, reason);
-    return e == OK ? thread_get(c, thread->id, thread) : e;
+    for (size_t i = active.count; i > 0; i--)
+        TRY(run_change(c, &active.runs[i - 1], RUN_CANCELLED, reason));
+    return thread_get(c, thread->id, thread);
 }

@@ -19,9 +19,7 @@ enum error run_list_family(
     context_query(c, &q, &SQL_RUN_LIST_FAMILY);
     query_uuid(&q, id, id);
     query_i64(&q, limit, RUN_FAMILY_MAX + 1);
-    enum error e = run_read_all(&q, out_family);
-    if (e != OK)
-        return e;
+    TRY(run_read_all(&q, out_family));
     *out_cut = out_family->count > RUN_FAMILY_MAX;
     if (*out_cut)
         out_family->count = RUN_FAMILY_MAX;

@@ -103,9 +103,7 @@ static enum error insert(struct context *c, const struct run *run)
     query_text(&q, metadata, run->metadata);
     query_i64_if(&q, started_at, run->has_started_at, run->started_at);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    if (e != OK)
-        return e;
+    TRY(query_run(&q));
     context_query(c, &q, &SQL_RUN_INSERT_DOCUMENTS);
     query_uuid(&q, id, run->id);
     query_text(&q, user_input, run->user_input);
@@ -143,9 +141,7 @@ enum error run_write_documents(struct context *c, const struct run *run)
     query_text(&q, model, run->model);
     query_text(&q, provider, run->provider);
     query_text(&q, stop_reason, run->stop_reason);
-    enum error e = query_run(&q);
-    if (e != OK)
-        return e;
+    TRY(query_run(&q));
     context_query(c, &q, &SQL_RUN_UPDATE_DOCUMENTS);
     query_uuid(&q, id, run->id);
     query_text(&q, input, run->input);
@@ -164,18 +160,16 @@ static enum error get(
     struct context *c, const struct sql_statement *statement, struct uuid id, struct run *out_run)
 {
     struct query q;
-    enum error e = context_lock_run(c, id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_run(c, id));
     context_query(c, &q, statement);
     query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         run_read_row(&q, out_run);
-    e = query_end(&q);
-    if (e == OK && found && uuid_is_nil(c->locked_thread))
+    TRY(query_end(&q));
+    if (found && uuid_is_nil(c->locked_thread))
         c->locked_thread = out_run->thread_id;
-    return e == OK && !found ? context_not_found(c, "run", id) : e;
+    return !found ? context_not_found(c, "run", id) : OK;
 }
 
 enum error run_get(struct context *c, struct uuid id, struct run *out_run)
@@ -246,14 +240,13 @@ enum error run_list_unfinished(
 
 enum error run_list_active(struct context *c, struct uuid thread_id, struct run_array *out_active)
 {
-    enum error e = run_list_unfinished(c, thread_id, out_active);
+    TRY(run_list_unfinished(c, thread_id, out_active));
     size_t kept = 0;
-    for (size_t i = 0; e == OK && i < out_active->count; i++)
+    for (size_t i = 0; i < out_active->count; i++)
         if (!out_active->runs[i].has_parent_run_id)
             out_active->runs[kept++] = out_active->runs[i];
-    if (e == OK)
-        out_active->count = kept;
-    return e;
+    out_active->count = kept;
+    return OK;
 }
 
 /* --- Start ---------------------------------------------------------------------------------- */
@@ -270,16 +263,13 @@ static enum error refuse_second(struct context *c, const struct run *active)
 
 static enum error end_active(struct context *c, struct run_array *active, bool rollback)
 {
-    enum error e = OK;
-    for (size_t i = active->count; e == OK && i > 0; i--) {
+    for (size_t i = active->count; i > 0; i--) {
         struct run *run = &active->runs[i - 1];
         if (rollback)
-            e = thread_undo_run(c, run->thread_id, run->id);
-        if (e == OK)
-            e = run_change(
-                c, run, RUN_CANCELLED, rollback ? STR("rolled_back") : STR("interrupted"));
+            TRY(thread_undo_run(c, run->thread_id, run->id));
+        TRY(run_change(c, run, RUN_CANCELLED, rollback ? STR("rolled_back") : STR("interrupted")));
     }
-    return e;
+    return OK;
 }
 
 /* Ends the active runs, or rejects the new one, as the policy says. out_wait: the new run has to
@@ -288,10 +278,10 @@ static enum error apply_policy(
     struct context *c, struct uuid thread_id, enum run_policy policy, bool *out_wait)
 {
     struct run_array active;
-    enum error e = run_list_active(c, thread_id, &active);
+    TRY(run_list_active(c, thread_id, &active));
     *out_wait = false;
-    if (e != OK || active.count == 0)
-        return e;
+    if (active.count == 0)
+        return OK;
     if (policy == RUN_POLICY_REJECT)
         return refuse_second(c, &active.runs[0]);
     if (policy == RUN_POLICY_INTERRUPT || policy == RUN_POLICY_ROLLBACK)
@@ -308,12 +298,12 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     query_uuid(&q, thread_id, thread_id);
     while (query_next(&q))
         count = row_i64(&q);
-    enum error e = query_end(&q);
-    if (e == OK && count >= RUN_ACTIVE_MAX)
+    TRY(query_end(&q));
+    if (count >= RUN_ACTIVE_MAX)
         return problem_set(c->problem, ERR_RUN_ACTIVE,
             "the thread has %d unfinished runs, the maximum: wait until one is finished",
             RUN_ACTIVE_MAX);
-    return e;
+    return OK;
 }
 
 /* A child runs on the thread, and under the lease, of its parent. */
@@ -321,15 +311,15 @@ static enum error check_parent(struct context *c, struct uuid thread_id, struct 
 {
     struct run parent = {0};
     const struct str pointer = STR("/parent_run_id");
-    enum error e = run_get_in_thread(c, thread_id, run->parent_run_id, pointer, &parent);
-    if (e == OK && parent.depth + 1 >= RUN_DEPTH_MAX)
+    TRY(run_get_in_thread(c, thread_id, run->parent_run_id, pointer, &parent));
+    if (parent.depth + 1 >= RUN_DEPTH_MAX)
         return problem_fault(
             c->problem, pointer, "must have fewer than %d ancestors", RUN_DEPTH_MAX - 1);
     struct str status = run_status_word(parent.status);
-    if (e == OK && (run_is_finished(&parent) || parent.status == RUN_PAUSED))
+    if ((run_is_finished(&parent) || parent.status == RUN_PAUSED))
         return problem_set(c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(status));
     run->depth = parent.depth + 1;
-    return e == OK ? run_check_fence(c, &parent) : e;
+    return run_check_fence(c, &parent);
 }
 
 static enum error check_start(struct context *c, const struct thread *thread,
@@ -342,11 +332,11 @@ static enum error check_start(struct context *c, const struct thread *thread,
         return problem_set(c->problem, ERR_CONFLICT,
             "the thread is %.*s: only an active thread can start a run", STR_ARG(status));
     /* The policy applies only to runs without a parent. */
-    enum error e = run->has_parent_run_id
-                       ? check_parent(c, thread->id, run)
-                       : apply_policy(c, thread->id,
-                             policy == RUN_POLICY_NONE ? thread->run_policy : policy, out_wait);
-    return e == OK ? check_count(c, thread->id) : e;
+    TRY(run->has_parent_run_id
+            ? check_parent(c, thread->id, run)
+            : apply_policy(c, thread->id, policy == RUN_POLICY_NONE ? thread->run_policy : policy,
+                  out_wait));
+    return check_count(c, thread->id);
 }
 
 /* Takes the model from the agent version if the run has none. */
@@ -358,9 +348,9 @@ static enum error take_model(struct context *c, struct run *run)
     struct json model;
     if (!str_is_none(run->model) || str_is_none(run->agent_version))
         return OK;
-    enum error e = agent_version_get(c, run->agent_id, run->agent_version, &version);
-    if (e != OK || str_is_none(version.parts[PART_LLM_CONFIG]))
-        return e;
+    TRY(agent_version_get(c, run->agent_id, run->agent_version, &version));
+    if (str_is_none(version.parts[PART_LLM_CONFIG]))
+        return OK;
     if (json_parse(c->arena, version.parts[PART_LLM_CONFIG], &doc, &bad) &&
         json_get(json_root(&doc), STR("default_model"), &model) && json_type(model) == JSON_STRING)
         run->model = json_string(c->arena, model);
@@ -378,16 +368,14 @@ static enum error take_agent(struct context *c, struct run *run)
             c->problem, STR("/agent_version"), "is allowed only together with agent_id");
     if (!run->has_agent_id)
         return OK;
-    enum error e = agent_exists(c, run->agent_id, &exists);
-    if (e == OK && !exists)
+    TRY(agent_exists(c, run->agent_id, &exists));
+    if (!exists)
         return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
-    if (e == OK)
-        e = agent_get(c, run->agent_id, &agent);
-    if (e == OK)
-        e = agent_use_version(c, run->agent_id, run->agent_version, &run->agent_version);
-    if (e == OK && str_is_none(run->agent))
+    TRY(agent_get(c, run->agent_id, &agent));
+    TRY(agent_use_version(c, run->agent_id, run->agent_version, &run->agent_version));
+    if (str_is_none(run->agent))
         run->agent = agent.name;
-    return e == OK ? take_model(c, run) : e;
+    return take_model(c, run);
 }
 
 static void start_defaults(struct run *run, const struct thread *thread)

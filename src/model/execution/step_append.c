@@ -45,25 +45,21 @@ static enum error keep_messages(
 {
     struct uuid base = UUID_NIL;
     bool looked = false;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         struct snapshot snapshot;
         if (str_is_none(steps[i].messages_snapshot))
             continue;
         if (!looked)
-            e = last_snapshot(c, run->id, &base);
+            TRY(last_snapshot(c, run->id, &base));
         looked = true;
-        if (e == OK)
-            e = snapshot_put(c, run->thread_id, base,
-                arena_printf(c->arena, "{\"messages\":%.*s}", STR_ARG(steps[i].messages_snapshot)),
-                &snapshot);
-        if (e != OK)
-            return e;
+        TRY(snapshot_put(c, run->thread_id, base,
+            arena_printf(c->arena, "{\"messages\":%.*s}", STR_ARG(steps[i].messages_snapshot)),
+            &snapshot));
         base = snapshot.id;
         steps[i].has_snapshot_id = true;
         steps[i].snapshot_id = snapshot.id;
     }
-    return e;
+    return OK;
 }
 
 /* --- Calls of models ------------------------------------------------------------------------ */
@@ -80,11 +76,8 @@ static enum error take_model(struct context *c, struct step *steps, size_t i)
     if (before > 0) {
         start = steps[before - 1];
         found = step_begins_llm_call(&start);
-    } else {
-        enum error e = step_find_call(c, steps[0].run_id, steps[0].number, &start, &found);
-        if (e != OK)
-            return e;
-    }
+    } else
+        TRY(step_find_call(c, steps[0].run_id, steps[0].number, &start, &found));
     if (found)
         steps[i].model = start.model;
     if (found && str_is_none(steps[i].provider))
@@ -252,12 +245,11 @@ static enum error insert_all(struct context *c, struct step *steps, size_t n)
 
 static enum error insert(struct context *c, struct step *steps, size_t n)
 {
-    enum error e = OK;
     if (tx_is_shared(c->tx))
         return insert_all(c, steps, n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = insert_one(c, &steps[i]);
-    return e;
+    for (size_t i = 0; i < n; i++)
+        TRY(insert_one(c, &steps[i]));
+    return OK;
 }
 
 static enum error tell(struct context *c, const struct run *run, const struct step *steps, size_t n)
@@ -279,19 +271,13 @@ static enum error tell(struct context *c, const struct run *run, const struct st
 enum error step_append(
     struct context *c, const struct run *run, struct step *steps, size_t n, struct str at)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = step_check(c, run, &steps[i],
-            str_is_none(at) ? STR("") : arena_printf(c->arena, "%.*s/%zu", STR_ARG(at), i));
-    if (e == OK)
-        e = take_numbers(c, run, steps, n);
-    if (e == OK)
-        e = keep_messages(c, run, steps, n);
-    if (e == OK)
-        e = count_usage(c, run, steps, n);
-    if (e == OK)
-        e = insert(c, steps, n);
-    if (e == OK)
-        e = history_update_usage(c, run);
-    return e == OK ? tell(c, run, steps, n) : e;
+    for (size_t i = 0; i < n; i++)
+        TRY(step_check(c, run, &steps[i],
+            str_is_none(at) ? STR("") : arena_printf(c->arena, "%.*s/%zu", STR_ARG(at), i)));
+    TRY(take_numbers(c, run, steps, n));
+    TRY(keep_messages(c, run, steps, n));
+    TRY(count_usage(c, run, steps, n));
+    TRY(insert(c, steps, n));
+    TRY(history_update_usage(c, run));
+    return tell(c, run, steps, n);
 }

@@ -77,10 +77,10 @@ static enum error check_turn(
     context_query(c, &q, &SQL_STEP_IS_TURN_OF_RUN);
     query_uuid(&q, turn_id, step->turn_id);
     query_uuid(&q, run_id, run->id);
-    enum error e = context_number(&q, &count);
-    if (e == OK && count == 0)
+    TRY(context_number(&q, &count));
+    if (count == 0)
         return problem_fault(c->problem, under(c, at, "turn_id"), "must be a turn of this run");
-    return e;
+    return OK;
 }
 
 static enum error parse(struct context *c, struct str text, struct json_doc *out_doc)
@@ -100,9 +100,7 @@ static enum error check_messages(struct context *c, struct step *step, struct st
     if (str_is_none(step->messages_snapshot))
         return OK;
     struct arena_mark mark = arena_mark(c->arena);
-    enum error e = parse(c, step->messages_snapshot, &doc);
-    if (e != OK)
-        return e;
+    TRY(parse(c, step->messages_snapshot, &doc));
     size_t count = json_count(json_root(&doc)), i = 0;
     if (count > SNAPSHOT_MAX_ITEMS)
         return problem_fault(c->problem, under(c, at, "messages_snapshot"),
@@ -153,18 +151,14 @@ static enum error take_usage(struct context *c, struct json data, struct step *s
     struct step_usage *u = &step->usage;
     if (step->has_usage || !json_get(data, STR("usage"), &usage) || json_type(usage) != JSON_OBJECT)
         return OK;
-    enum error e =
-        take_tokens(c, usage, "input_tokens", at, &u->has_input_tokens, &u->input_tokens);
-    if (e == OK)
-        e = take_tokens(c, usage, "output_tokens", at, &u->has_output_tokens, &u->output_tokens);
-    if (e == OK)
-        e = take_tokens(c, usage, "cache_creation_input_tokens", at,
-            &u->has_cache_creation_input_tokens, &u->cache_creation_input_tokens);
-    if (e == OK)
-        e = take_tokens(c, usage, "cache_read_input_tokens", at, &u->has_cache_read_input_tokens,
-            &u->cache_read_input_tokens);
+    TRY(take_tokens(c, usage, "input_tokens", at, &u->has_input_tokens, &u->input_tokens));
+    TRY(take_tokens(c, usage, "output_tokens", at, &u->has_output_tokens, &u->output_tokens));
+    TRY(take_tokens(c, usage, "cache_creation_input_tokens", at,
+        &u->has_cache_creation_input_tokens, &u->cache_creation_input_tokens));
+    TRY(take_tokens(c, usage, "cache_read_input_tokens", at, &u->has_cache_read_input_tokens,
+        &u->cache_read_input_tokens));
     step->has_usage = true;
-    return e;
+    return OK;
 }
 
 static bool says(struct json data, const char *name, enum json_type type)
@@ -197,9 +191,7 @@ static enum error take_from_data(struct context *c, struct step *step, struct st
     unsigned traits = traits_of(step->action_type);
     if (str_is_none(step->action_data))
         step->action_data = STR("{}");
-    enum error e = parse(c, step->action_data, &doc);
-    if (e != OK)
-        return e;
+    TRY(parse(c, step->action_data, &doc));
     struct json data = json_root(&doc);
     if ((traits & ACTION_OF_TOOL) != 0) {
         take_text(c, data, "tool_name", &step->tool_name);
@@ -215,12 +207,9 @@ static enum error take_from_data(struct context *c, struct step *step, struct st
 
 enum error step_check(struct context *c, const struct run *run, struct step *step, struct str at)
 {
-    enum error e = check_type(c, step, at);
-    if (e == OK)
-        e = check_time(c, step, at);
-    if (e == OK)
-        e = check_turn(c, run, step, at);
-    if (e == OK)
-        e = check_messages(c, step, at);
-    return e == OK ? take_from_data(c, step, at) : e;
+    TRY(check_type(c, step, at));
+    TRY(check_time(c, step, at));
+    TRY(check_turn(c, run, step, at));
+    TRY(check_messages(c, step, at));
+    return take_from_data(c, step, at);
 }

@@ -64,11 +64,11 @@ enum error step_get(struct context *c, struct uuid run_id, int64_t number, struc
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_step);
-    enum error e = query_end(&q);
-    if (e == OK && !found)
+    TRY(query_end(&q));
+    if (!found)
         return problem_set(
             c->problem, ERR_NOT_FOUND, "the run has no step %lld", (long long)number);
-    return e == OK ? step_read_messages(c, out_step) : e;
+    return step_read_messages(c, out_step);
 }
 
 /* The beginning of a call is the nearest earlier step that belongs to a call. */
@@ -108,17 +108,17 @@ enum error step_messages_of_call(
     struct step start, own = *end;
     bool found;
     *out_messages = STR_NONE;
-    enum error e = step_read_messages(c, &own);
+    TRY(step_read_messages(c, &own));
     *out_messages = own.messages_snapshot;
-    if (e != OK || !str_is_none(*out_messages))
-        return e;
-    e = step_find_call(c, end->run_id, end->number, &start, &found);
-    if (e != OK || !found)
-        return e;
-    e = step_read_messages(c, &start);
+    if (!str_is_none(*out_messages))
+        return OK;
+    TRY(step_find_call(c, end->run_id, end->number, &start, &found));
+    if (!found)
+        return OK;
+    TRY(step_read_messages(c, &start));
     *out_messages = start.messages_snapshot;
-    if (e != OK || !str_is_none(*out_messages))
-        return e;
+    if (!str_is_none(*out_messages))
+        return OK;
     return messages_in_data(c, start.action_data, out_messages);
 }
 
@@ -173,9 +173,7 @@ enum error step_list_run(struct context *c, const struct step_run_filter *f, str
     int64_t last = 0;
     bool filtered = !str_is_none(f->action_type) || f->has_step_number ||
                     f->calls != STEP_CALLS_NONE || f->from != INT64_MIN || f->before != INT64_MAX;
-    enum error e = count_of_run(c, f->run_id, &last);
-    if (e != OK)
-        return e;
+    TRY(count_of_run(c, f->run_id, &last));
     int64_t through = filtered && last - f->after > STEP_SCAN_MAX ? f->after + STEP_SCAN_MAX : last;
     page_begin(c, &q, run_statement(f), &page->page);
     query_uuid(&q, run_id, f->run_id);
@@ -187,12 +185,12 @@ enum error step_list_run(struct context *c, const struct step_run_filter *f, str
         query_i64(&q, from_at, f->from);
         query_i64(&q, before_at, f->before);
     }
-    e = read_page(c, &q, f->with_messages, page);
-    if (e == OK && !page->page.more && through < last) {
+    TRY(read_page(c, &q, f->with_messages, page));
+    if (!page->page.more && through < last) {
         page->page.more = true;
         page->next_number = through;
     }
-    return e;
+    return OK;
 }
 
 /* The statements for the narrowest filter, and the number of filters. */
@@ -309,20 +307,18 @@ enum error step_list(struct context *c, const struct step_filter *f, struct step
     if (way.n_filters <= (way.list != &SQL_STEP_LIST ? 1 : 0))
         return list_span(c, &way, f, &span, page);
     bool bounded = true;
-    enum error e = OK;
     page->page.more = false;
-    for (size_t i = 0; e == OK && bounded && !page->page.more && i < COUNT_OF(entries); i++) {
+    for (size_t i = 0; bounded && !page->page.more && i < COUNT_OF(entries); i++) {
         span = span_of(f);
-        e = bound_scan(c, &way, f, entries[i], &span, &bounded);
-        if (e == OK)
-            e = list_span(c, &way, f, &span, page);
+        TRY(bound_scan(c, &way, f, entries[i], &span, &bounded));
+        TRY(list_span(c, &way, f, &span, page));
     }
-    if (e == OK && !page->page.more && bounded) {
+    if (!page->page.more && bounded) {
         page->page.more = true;
         page->next_at = span.from_at;
         page->next_id = span.from_id;
     }
-    return e;
+    return OK;
 }
 
 enum error step_summarize(struct context *c, bool of_thread, struct uuid id,

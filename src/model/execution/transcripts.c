@@ -45,20 +45,18 @@ static struct str as_document(struct context *c, struct str list)
 /* Deletes the previous transcript after the new one is stored. */
 static enum error succeed(struct context *c, struct uuid next, struct uuid *id)
 {
-    enum error e = uuid_is_nil(*id) ? OK : snapshot_drop(c, *id);
-    if (e == OK)
-        *id = next;
-    return e;
+    TRY(uuid_is_nil(*id) ? OK : snapshot_drop(c, *id));
+    *id = next;
+    return OK;
 }
 
 enum error transcript_replace(
     struct context *c, struct uuid thread_id, struct str list, struct uuid *id)
 {
     struct snapshot next = {0};
-    enum error e = OK;
     if (!str_eq(list, STR("[]")))
-        e = snapshot_put(c, thread_id, *id, as_document(c, list), &next);
-    return e == OK ? succeed(c, next.id, id) : e;
+        TRY(snapshot_put(c, thread_id, *id, as_document(c, list), &next));
+    return succeed(c, next.id, id);
 }
 
 enum error transcript_append(
@@ -69,15 +67,14 @@ enum error transcript_append(
         return OK;
     if (uuid_is_nil(*id))
         return transcript_replace(c, thread_id, list, id);
-    enum error e = snapshot_get_head(c, *id, &base);
-    if (e == OK && base.size_bytes + (int64_t)list.len > TRANSCRIPT_MAX_BYTES)
+    TRY(snapshot_get_head(c, *id, &base));
+    if (base.size_bytes + (int64_t)list.len > TRANSCRIPT_MAX_BYTES)
         return problem_fault(c->problem, pointer,
             "would make the list %lld bytes long; the limit is %d",
             (long long)base.size_bytes + (long long)list.len, TRANSCRIPT_MAX_BYTES);
     const struct snapshot_change change = {.append = as_document(c, list)};
-    if (e == OK)
-        e = snapshot_change(c, thread_id, *id, &change, pointer, &next);
-    return e == OK ? succeed(c, next.id, id) : e;
+    TRY(snapshot_change(c, thread_id, *id, &change, pointer, &next));
+    return succeed(c, next.id, id);
 }
 
 enum error transcript_get(struct context *c, struct uuid id, struct str *out_list)

@@ -61,8 +61,8 @@ enum error turn_get(struct context *c, struct uuid run_id, struct uuid id, struc
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_turn);
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "turn", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "turn", id) : OK;
 }
 
 enum error turn_list(struct context *c, struct uuid run_id, int64_t after, bool with_documents,
@@ -171,11 +171,11 @@ static enum error check_checkpoint(
     context_query(c, &q, &SQL_TURN_FIND_CHECKPOINT);
     query_uuid(&q, thread_id, run->thread_id);
     query_uuid(&q, checkpoint_id, turn->checkpoint_id);
-    enum error e = context_number(&q, &count);
-    if (e == OK && count == 0)
+    TRY(context_number(&q, &count));
+    if (count == 0)
         return problem_fault(
             c->problem, STR("/checkpoint_id"), "must be a checkpoint of the run's thread");
-    return e;
+    return OK;
 }
 
 /* --- Changes -------------------------------------------------------------------------------- */
@@ -218,9 +218,7 @@ static enum error insert(struct context *c, const struct run *run, const struct 
     query_i64(&q, number, turn->number);
     query_text(&q, input, turn->input);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    if (e != OK)
-        return e;
+    TRY(query_run(&q));
     context_query(c, &q, &SQL_TURN_COUNT);
     query_uuid(&q, run_id, run->id);
     query_i64(&q, number, turn->number);
@@ -243,11 +241,11 @@ static enum error check_begin(struct context *c, const struct run *run)
     if (run_is_finished(run))
         return problem_set(
             c->problem, ERR_CONFLICT, "the run is %.*s: it cannot start a turn", STR_ARG(status));
-    enum error e = get_newest(c, run, &newest, &found);
-    if (e == OK && found && newest.status == TURN_RUNNING)
+    TRY(get_newest(c, run, &newest, &found));
+    if (found && newest.status == TURN_RUNNING)
         return problem_set(c->problem, ERR_CONFLICT,
             "turn %lld of the run is still running: complete it first", (long long)newest.number);
-    return e;
+    return OK;
 }
 
 static enum error count_usage(
@@ -260,26 +258,20 @@ static enum error count_usage(
 enum error turn_begin(
     struct context *c, const struct run *run, struct turn *turn, const struct usage *usage)
 {
-    enum error e = run_check_fence(c, run);
-    if (e == OK)
-        e = check_begin(c, run);
-    if (e == OK && !str_is_none(turn->output))
-        e = take_status(c, turn, TURN_COMPLETE);
-    if (e == OK)
-        e = check_checkpoint(c, run, turn);
-    if (e != OK)
-        return e;
+    TRY(run_check_fence(c, run));
+    TRY(check_begin(c, run));
+    if (!str_is_none(turn->output))
+        TRY(take_status(c, turn, TURN_COMPLETE));
+    TRY(check_checkpoint(c, run, turn));
     if (turn->status == TURN_STATUS_NONE)
         turn->status = TURN_RUNNING;
     turn->id = uuid_v7();
     turn->number = run->turn_count + 1;
     take_end(c, turn);
-    e = insert(c, run, turn);
-    if (e == OK)
-        e = count_usage(c, run, turn->id, usage);
-    if (e == OK)
-        e = tell(c, run, turn, "turn.created");
-    return e == OK ? turn_get(c, run->id, turn->id, turn) : e;
+    TRY(insert(c, run, turn));
+    TRY(count_usage(c, run, turn->id, usage));
+    TRY(tell(c, run, turn, "turn.created"));
+    return turn_get(c, run->id, turn->id, turn);
 }
 
 /* The output of a finished turn cannot change; latency and checkpoint may be reported later. */
@@ -287,14 +279,14 @@ static enum error check_change(struct context *c, const struct turn *before,
     const struct turn *after, const struct usage *usage)
 {
     struct str status = turn_status_word(before->status);
-    enum error e = check_transition(c, before->status, after->status);
-    if (e == OK && usage != NULL && before->usage.llm_calls > 0)
+    TRY(check_transition(c, before->status, after->status));
+    if (usage != NULL && before->usage.llm_calls > 0)
         return problem_set(c->problem, ERR_CONFLICT,
             "the turn already has reported model calls: report further calls separately");
-    if (e == OK && is_finished(before->status) && str_differs(before->output, after->output))
+    if (is_finished(before->status) && str_differs(before->output, after->output))
         return problem_set(c->problem, ERR_CONFLICT,
             "the turn is %.*s: its output cannot be changed", STR_ARG(status));
-    return e;
+    return OK;
 }
 
 enum error turn_update(struct context *c, const struct run *run, const struct turn *before,
@@ -346,14 +338,14 @@ enum error turn_end_running(struct context *c, const struct run *run)
     struct turn turn;
     struct query q;
     bool found;
-    enum error e = get_newest(c, run, &turn, &found);
-    if (e != OK || !found || turn.status != TURN_RUNNING)
-        return e;
+    TRY(get_newest(c, run, &turn, &found));
+    if (!found || turn.status != TURN_RUNNING)
+        return OK;
     turn.status = status_at_end(run->status);
     context_query(c, &q, &SQL_TURN_END);
     query_uuid(&q, id, turn.id);
     query_text(&q, status, turn_status_word(turn.status));
     query_i64(&q, now, c->now_us);
-    e = query_run(&q);
-    return e == OK ? tell(c, run, &turn, "turn.updated") : e;
+    TRY(query_run(&q));
+    return tell(c, run, &turn, "turn.updated");
 }

@@ -69,11 +69,9 @@ enum error usage_cost(struct context *c, const struct usage *usage, struct cost 
 {
     struct price price;
     bool found = false;
-    enum error e = check_tokens(c, usage);
-    if (e == OK && !str_is_none(usage->model))
-        e = price_find(c, usage->model, &price, &found);
-    if (e != OK)
-        return e;
+    TRY(check_tokens(c, usage));
+    if (!str_is_none(usage->model))
+        TRY(price_find(c, usage->model, &price, &found));
     *out_cost = (struct cost){0};
     return found ? compute(c, usage, &price, out_cost) : OK;
 }
@@ -163,10 +161,9 @@ static enum error add_to_turn(struct context *c, const struct run *run, struct u
         return OK;
     bind(c, &q, &SQL_USAGE_ADD_TO_TURN, run->id, usage, cost);
     query_uuid(&q, turn_id, turn_id);
-    enum error e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0
-               ? problem_fault(c->problem, STR("/turn_id"), "must be a turn of this run")
-               : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? problem_fault(c->problem, STR("/turn_id"), "must be a turn of this run")
+                        : OK;
 }
 
 static enum error add_to_day(
@@ -176,8 +173,8 @@ static enum error add_to_day(
     int64_t changed = 0;
     bind(c, &q, &SQL_USAGE_ADD_TO_DAY, UUID_NIL, usage, cost);
     query_uuid(&q, agent_id, agent_id);
-    enum error e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0 ? sum_too_large(c) : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? sum_too_large(c) : OK;
 }
 
 static enum error add_to_runs(
@@ -185,14 +182,12 @@ static enum error add_to_runs(
 {
     static const struct sql_statement *const statements[] = {
         &SQL_USAGE_ADD_TO_RUN, &SQL_USAGE_ADD_TO_MODEL, &SQL_USAGE_ADD_TO_ANCESTORS};
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < COUNT_OF(statements) - (run->has_parent_run_id ? 0 : 1);
-         i++) {
+    for (size_t i = 0; i < COUNT_OF(statements) - (run->has_parent_run_id ? 0 : 1); i++) {
         struct query q;
         bind(c, &q, statements[i], run->id, usage, cost);
-        e = query_run(&q);
+        TRY(query_run(&q));
     }
-    return e;
+    return OK;
 }
 
 static struct str known(struct str told, struct str of_run)
@@ -206,29 +201,23 @@ enum error usage_add(struct context *c, const struct run *run, struct uuid turn_
     struct subject subject;
     struct usage whole = *usage;
     struct cost cost;
-    enum error e = read_subject(c, run->id, &subject);
-    if (e == OK && !subject.is_there)
+    TRY(read_subject(c, run->id, &subject));
+    if (!subject.is_there)
         return context_not_found(c, "run", run->id);
     whole.model = known(usage->model, subject.model);
-    if (e == OK)
-        e = usage_cost(c, &whole, &cost);
-    if (e == OK && subject.highest_cost > SUM_COST_MAX_PICO - cost.total)
+    TRY(usage_cost(c, &whole, &cost));
+    if (subject.highest_cost > SUM_COST_MAX_PICO - cost.total)
         return sum_too_large(c);
-    if (e != OK)
-        return e;
     whole.provider = known(usage->provider, subject.provider);
     if (str_is_none(whole.model))
         whole.model = STR("");
     if (str_is_none(whole.provider))
         whole.provider = STR("");
-    e = add_to_turn(c, run, turn_id, &whole, &cost);
-    if (e == OK)
-        e = add_to_runs(c, run, &whole, &cost);
-    if (e == OK)
-        e = add_to_day(c, subject.agent_id, &whole, &cost);
-    if (e == OK)
-        *out_cost = cost;
-    return e;
+    TRY(add_to_turn(c, run, turn_id, &whole, &cost));
+    TRY(add_to_runs(c, run, &whole, &cost));
+    TRY(add_to_day(c, subject.agent_id, &whole, &cost));
+    *out_cost = cost;
+    return OK;
 }
 
 /* --- Runs --------------------------------------------------------------------------------------

@@ -141,11 +141,8 @@ enum error usage_of_run(struct context *c, struct uuid run_id, struct cost_docum
         }
         read_row(&q, &rows[count++]);
     }
-    enum error e = query_end(&q);
-    if (e == OK)
-        e = usage_currency(c, &currency);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
+    TRY(usage_currency(c, &currency));
     sum_up(c->arena, rows, count, out_total);
     out_total->currency = currency;
     *out_models = (struct nested_list){rows, count};
@@ -156,9 +153,7 @@ enum error usage_cost_document(struct context *c, const struct run *run, struct 
 {
     struct cost_document total;
     struct nested_list models;
-    enum error e = usage_of_run(c, run->id, &total, &models);
-    if (e != OK)
-        return e;
+    TRY(usage_of_run(c, run->id, &total, &models));
     struct json_text text;
     json_text_init(&text, 16 * 1024 * 1024);
     schema_encode(&text.w, &cost_document_schema, &total);

@@ -11,10 +11,9 @@ enum error usage_currency(struct context *c, struct str *out_currency)
     context_query(c, &q, &SQL_USAGE_CURRENCY);
     if (query_next(&q))
         currency = row_text(&q);
-    enum error e = query_end(&q);
-    if (e == OK)
-        *out_currency = currency;
-    return e;
+    TRY(query_end(&q));
+    *out_currency = currency;
+    return OK;
 }
 
 /* Returns false if the cost exceeds 64 bits. */
@@ -61,12 +60,11 @@ enum error usage_total(
     bind(c, &q, &SQL_USAGE_TOTAL, filter);
     while (query_next(&q))
         is_told = read_sums(&q, &sums);
-    enum error e = query_end(&q);
-    if (e == OK && !is_told)
+    TRY(query_end(&q));
+    if (!is_told)
         return too_much(c);
-    if (e == OK)
-        *out_sums = sums;
-    return e;
+    *out_sums = sums;
+    return OK;
 }
 
 enum error usage_report(struct context *c, const struct usage_filter *filter,
@@ -95,8 +93,8 @@ enum error usage_report(struct context *c, const struct usage_filter *filter,
         group->key.agent_id = row_uuid(&q);
         is_told = read_sums(&q, &group->sums);
     }
-    enum error e = query_end(&q);
-    return e == OK && !is_told ? too_much(c) : e;
+    TRY(query_end(&q));
+    return !is_told ? too_much(c) : OK;
 }
 
 enum error usage_averages(struct context *c, bool by_agent, int64_t since_us,

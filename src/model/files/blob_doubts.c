@@ -79,9 +79,9 @@ static enum error is_referred_to(struct context *c, struct uuid blob_id, bool *o
     int64_t found;
     context_query(c, &q, &SQL_BLOB_DOUBT_REFERENCE);
     query_uuid(&q, blob_id, blob_id);
-    enum error e = context_number(&q, &found);
+    TRY(context_number(&q, &found));
     *out_is = found > 0;
-    return e;
+    return OK;
 }
 
 enum error blob_settle(struct context *c, struct uuid blob_id, bool *out_unused)

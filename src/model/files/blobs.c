@@ -37,9 +37,8 @@ enum error blob_find(struct context *c, const struct sha256 *sha256, struct blob
         read_blob(&q, sha256, out_blob);
         found = true;
     }
-    enum error e = query_end(&q);
-    return e == OK && !found ? problem_set(c->problem, ERR_NOT_FOUND, "the content does not exist")
-                             : e;
+    TRY(query_end(&q));
+    return !found ? problem_set(c->problem, ERR_NOT_FOUND, "the content does not exist") : OK;
 }
 
 enum error blob_adopt(struct context *c, const struct blob *uploaded, struct blob *out_stored)
@@ -52,10 +51,10 @@ enum error blob_adopt(struct context *c, const struct blob *uploaded, struct blo
     query_i64(&q, now, c->now_us);
     while (query_next(&q))
         read_blob(&q, &uploaded->sha256, out_stored);
-    enum error e = query_end(&q);
-    if (e == OK && uuid_eq(out_stored->id, uploaded->id))
+    TRY(query_end(&q));
+    if (uuid_eq(out_stored->id, uploaded->id))
         c->adopted_blob = uploaded->id;
-    return e;
+    return OK;
 }
 
 enum error blob_mend(
@@ -94,8 +93,8 @@ static enum error read_rows(struct context *c, const struct blob *blob, char *pl
         if (got > size)
             break;
     }
-    enum error e = query_end(&q);
-    return e == OK && got != size ? ERR_DAMAGED : e;
+    TRY(query_end(&q));
+    return got != size ? ERR_DAMAGED : OK;
 }
 
 static enum error read_file(
@@ -135,7 +134,7 @@ enum error blob_is_known(struct context *c, struct uuid tenant_id, struct uuid i
     context_enter(c, tenant_id);
     context_query(c, &q, &SQL_BLOB_IS_KNOWN);
     query_uuid(&q, id, id);
-    enum error e = context_number(&q, &found);
+    TRY(context_number(&q, &found));
     *out_known = found > 0;
-    return e;
+    return OK;
 }

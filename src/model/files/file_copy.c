@@ -11,12 +11,12 @@ static enum error count_versions(
     context_query(c, &q, &SQL_FILE_VERSION_COUNT);
     query_uuid(&q, file_id, file_id);
     query_i64(&q, version, version);
-    enum error e = context_number(&q, out_count);
-    if (e == OK && *out_count > FILE_COPY_MAX_VERSIONS)
+    TRY(context_number(&q, out_count));
+    if (*out_count > FILE_COPY_MAX_VERSIONS)
         return problem_fault(c->problem, STR("/history"),
             "is limited to %d versions, but the file has %lld", FILE_COPY_MAX_VERSIONS,
             (long long)*out_count);
-    return e;
+    return OK;
 }
 
 static enum error insert_versions(struct context *c, const struct file_copy *copy,
@@ -42,13 +42,11 @@ static enum error check_target(
 {
     struct thread thread;
     *out_known = (struct file){0};
-    enum error e = file_check_name(c, copy->to_name, STR("/name"));
-    if (e == OK)
-        e = thread_get_head(c, copy->to_thread_id, &thread);
-    if (e == OK)
-        e = file_find(c, copy->to_thread_id, copy->to_name, out_exists, out_known);
-    if (e != OK || !*out_exists)
-        return e;
+    TRY(file_check_name(c, copy->to_name, STR("/name")));
+    TRY(thread_get_head(c, copy->to_thread_id, &thread));
+    TRY(file_find(c, copy->to_thread_id, copy->to_name, out_exists, out_known));
+    if (!*out_exists)
+        return OK;
     if (!copy->may_exist)
         return problem_set(c->problem, ERR_CONFLICT,
             "the thread already has a file \"%.*s\" at version %lld: send \"if_exists\": "
@@ -67,13 +65,12 @@ static enum error write_copy(struct context *c, const struct file_copy *copy,
         .name = copy->to_name,
         .metadata = from->metadata};
     int64_t first = 0, count = 1;
-    enum error e = file_next_version(c, row.thread_id, row.name, &first);
-    if (e == OK && copy->with_history)
-        e = count_versions(c, from->id, copy->version, &count);
+    TRY(file_next_version(c, row.thread_id, row.name, &first));
+    if (copy->with_history)
+        TRY(count_versions(c, from->id, copy->version, &count));
     row.version = first + count - 1;
-    if (e == OK)
-        e = file_write_row(c, &row);
-    return e == OK ? insert_versions(c, copy, from, row.id, first) : e;
+    TRY(file_write_row(c, &row));
+    return insert_versions(c, copy, from, row.id, first);
 }
 
 enum error file_copy(
@@ -83,23 +80,15 @@ enum error file_copy(
     struct file from, known;
     struct file_version version;
     bool exists = false, found;
-    enum error e = context_lock_threads(c, copy->from_thread_id, copy->to_thread_id);
-    if (e == OK)
-        e = participant_check_access(c, copy->to_thread_id, true);
-    if (e == OK)
-        e = file_get(c, copy->from_thread_id, copy->from_name, &from);
-    if (e == OK)
-        e = context_check_match(c, from.version);
-    if (e == OK)
-        e = file_get_version(c, copy->from_thread_id, copy->from_name, copy->version, &version);
-    if (e == OK)
-        e = check_target(c, copy, &exists, &known);
-    if (e != OK)
-        return e;
+    TRY(context_lock_threads(c, copy->from_thread_id, copy->to_thread_id));
+    TRY(participant_check_access(c, copy->to_thread_id, true));
+    TRY(file_get(c, copy->from_thread_id, copy->from_name, &from));
+    TRY(context_check_match(c, from.version));
+    TRY(file_get_version(c, copy->from_thread_id, copy->from_name, copy->version, &version));
+    TRY(check_target(c, copy, &exists, &known));
     told.version = version.version;
-    e = write_copy(c, &told, &from, &known, exists);
-    if (e == OK)
-        e = file_find(c, copy->to_thread_id, copy->to_name, &found, out_file);
+    TRY(write_copy(c, &told, &from, &known, exists));
+    TRY(file_find(c, copy->to_thread_id, copy->to_name, &found, out_file));
     *out_created = !exists;
-    return e == OK ? file_tell(c, exists ? "file.updated" : "file.created", out_file, &told) : e;
+    return file_tell(c, exists ? "file.updated" : "file.created", out_file, &told);
 }

@@ -52,13 +52,12 @@ enum error file_upload_get(
 {
     struct thread thread;
     bool found;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e == OK)
-        e = find(c, thread_id, id, &found, out_upload);
+    TRY(thread_get_head(c, thread_id, &thread));
+    TRY(find(c, thread_id, id, &found, out_upload));
     /* An expired upload no longer exists for clients, even before a sweep deletes it. */
-    if (e == OK && (!found || out_upload->expires_at <= c->lease_now_us))
+    if ((!found || out_upload->expires_at <= c->lease_now_us))
         return context_not_found(c, "upload", id);
-    return e;
+    return OK;
 }
 
 enum error file_upload_list(struct context *c, struct uuid thread_id, bool has_before,
@@ -66,9 +65,7 @@ enum error file_upload_list(struct context *c, struct uuid thread_id, bool has_b
 {
     struct query q;
     struct thread thread;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     page_begin(c, &q, &SQL_FILE_UPLOAD_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, has_before, before);
@@ -104,12 +101,12 @@ static enum error check_room(struct context *c, struct uuid thread_id)
     int64_t count;
     context_query(c, &q, &SQL_FILE_UPLOAD_COUNT);
     query_uuid(&q, thread_id, thread_id);
-    enum error e = context_number(&q, &count);
-    if (e == OK && count >= FILE_UPLOADS_MAX)
+    TRY(context_number(&q, &count));
+    if (count >= FILE_UPLOADS_MAX)
         return problem_set(c->problem, ERR_CONFLICT,
             "the thread has %d unfinished uploads, the maximum: complete or delete one",
             FILE_UPLOADS_MAX);
-    return e;
+    return OK;
 }
 
 /* The conditions for the upload to become the next version of the file. */
@@ -134,13 +131,9 @@ enum error file_upload_create(struct context *c, struct file_upload *upload)
 {
     struct str hash;
     struct query q;
-    enum error e = check_file(c, upload);
-    if (e == OK)
-        e = decode_hash(c, upload->sha256, &hash);
-    if (e == OK)
-        e = check_room(c, upload->thread_id);
-    if (e != OK)
-        return e;
+    TRY(check_file(c, upload));
+    TRY(decode_hash(c, upload->sha256, &hash));
+    TRY(check_room(c, upload->thread_id));
     upload->id = uuid_v7();
     context_query(c, &q, &SQL_FILE_UPLOAD_INSERT);
     query_uuid(&q, id, upload->id);
@@ -153,8 +146,8 @@ enum error file_upload_create(struct context *c, struct file_upload *upload)
     query_text(&q, created_by, c->principal);
     query_i64(&q, now, c->now_us);
     query_i64(&q, expires_at, end_of_life(c));
-    e = query_run(&q);
-    return e == OK ? file_upload_get(c, upload->thread_id, upload->id, upload) : e;
+    TRY(query_run(&q));
+    return file_upload_get(c, upload->thread_id, upload->id, upload);
 }
 
 /* --- Going on -------------------------------------------------------------------------------- */
@@ -196,11 +189,8 @@ static enum error refuse_lease(
     struct context *c, struct uuid thread_id, struct uuid id, int64_t offset)
 {
     struct file_upload upload;
-    enum error e = file_upload_get(c, thread_id, id, &upload);
-    if (e == OK)
-        e = file_upload_check_offset(c, &upload, offset);
-    if (e != OK)
-        return e;
+    TRY(file_upload_get(c, thread_id, id, &upload));
+    TRY(file_upload_check_offset(c, &upload, offset));
     if (!upload.has_writer)
         return problem_set(
             c->problem, ERR_CONFLICT, "all bytes have been received: complete the upload");
@@ -223,8 +213,8 @@ enum error file_upload_lease(
     query_i64(&q, lease_now, c->lease_now_us);
     /* If there is only one process, writers of earlier processes are dead. */
     query_uuid(&q, began, tx_is_shared(c->tx) ? UUID_NIL : tx_first_id(c->tx));
-    enum error e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0 ? refuse_lease(c, thread_id, id, offset) : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? refuse_lease(c, thread_id, id, offset) : OK;
 }
 
 enum error file_upload_renew(struct context *c, struct uuid id, struct uuid writer)
@@ -235,8 +225,8 @@ enum error file_upload_renew(struct context *c, struct uuid id, struct uuid writ
     query_uuid(&q, id, id);
     query_uuid(&q, writer, writer);
     query_i64(&q, writer_until, end_of_lease(c));
-    enum error e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0 ? lost(c) : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? lost(c) : OK;
 }
 
 enum error file_upload_release(struct context *c, struct uuid id, struct uuid writer)
@@ -256,9 +246,7 @@ static enum error seal(struct context *c, const struct file_upload *upload, stru
         context_query(c, &q, &SQL_FILE_UPLOAD_SEAL);
         query_uuid(&q, id, upload->content_id);
         query_uuid(&q, content_id, sealed_id);
-        enum error e = query_run(&q);
-        if (e != OK)
-            return e;
+        TRY(query_run(&q));
     }
     return blob_doubt(c, upload->content_id);
 }
@@ -277,8 +265,8 @@ static enum error record(
     query_uuid(&q, content_id, piece->is_whole ? piece->sealed_id : upload->content_id);
     query_i64(&q, now, c->now_us);
     query_i64(&q, expires_at, end_of_life(c));
-    enum error e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0 ? lost(c) : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? lost(c) : OK;
 }
 
 enum error file_upload_advance(
@@ -288,10 +276,10 @@ enum error file_upload_advance(
         return problem_set(c->problem, ERR_TOO_LARGE,
             "the upload is declared with %lld bytes, but would have %lld",
             (long long)upload->size_bytes, (long long)piece->size_bytes);
-    enum error e = record(c, upload, piece);
-    if (e == OK && piece->is_whole)
-        e = seal(c, upload, piece->sealed_id);
-    return e == OK ? file_upload_get(c, upload->thread_id, upload->id, upload) : e;
+    TRY(record(c, upload, piece));
+    if (piece->is_whole)
+        TRY(seal(c, upload, piece->sealed_id));
+    return file_upload_get(c, upload->thread_id, upload->id, upload);
 }
 
 /* --- The end --------------------------------------------------------------------------------- */
@@ -325,17 +313,13 @@ enum error file_upload_complete(
 {
     struct blob stored,
         brought = {.id = u->content_id, .sha256 = u->hash, .size_bytes = u->size_bytes};
-    enum error e = file_upload_check_writer(c, u);
-    if (e == OK)
-        e = check_whole(c, u);
-    if (e == OK)
-        e = check_file(c, u);
-    if (e == OK)
-        e = drop(c, u->id);
-    if (e == OK)
-        e = blob_adopt(c, &brought, &stored);
-    if (e == OK && !uuid_eq(stored.id, u->content_id))
-        e = blob_doubt(c, u->content_id);
+    TRY(file_upload_check_writer(c, u));
+    TRY(check_whole(c, u));
+    TRY(check_file(c, u));
+    TRY(drop(c, u->id));
+    TRY(blob_adopt(c, &brought, &stored));
+    if (!uuid_eq(stored.id, u->content_id))
+        TRY(blob_doubt(c, u->content_id));
     struct file_put put = {.thread_id = u->thread_id,
         .name = u->name,
         .sha256 = u->hash,
@@ -343,18 +327,16 @@ enum error file_upload_complete(
         .content_type = u->content_type,
         .is_upload = true,
         .must_be_new = u->has_expected_version && u->expected_version == 0};
-    return e == OK ? file_put(c, &put, out_created, out_file) : e;
+    return file_put(c, &put, out_created, out_file);
 }
 
 enum error file_upload_delete(struct context *c, struct uuid thread_id, struct uuid id)
 {
     struct file_upload upload;
-    enum error e = file_upload_get(c, thread_id, id, &upload);
-    if (e == OK)
-        e = file_upload_check_writer(c, &upload);
-    if (e == OK)
-        e = drop(c, id);
-    return e == OK ? blob_doubt(c, upload.content_id) : e;
+    TRY(file_upload_get(c, thread_id, id, &upload));
+    TRY(file_upload_check_writer(c, &upload));
+    TRY(drop(c, id));
+    return blob_doubt(c, upload.content_id);
 }
 
 enum error file_upload_list_expired(
@@ -385,14 +367,13 @@ enum error file_upload_expire(struct context *c, struct uuid id)
         thread_id = row_uuid(&q);
         found = true;
     }
-    enum error e = query_end(&q);
-    if (e != OK || !found)
-        return e;
-    e = context_lock_thread(c, thread_id);
-    if (e == OK)
-        e = find(c, thread_id, id, &found, &upload);
-    if (e != OK || !found || upload.expires_at > c->lease_now_us)
-        return e;
-    e = drop(c, id);
-    return e == OK ? blob_doubt(c, upload.content_id) : e;
+    TRY(query_end(&q));
+    if (!found)
+        return OK;
+    TRY(context_lock_thread(c, thread_id));
+    TRY(find(c, thread_id, id, &found, &upload));
+    if (!found || upload.expires_at > c->lease_now_us)
+        return OK;
+    TRY(drop(c, id));
+    return blob_doubt(c, upload.content_id);
 }

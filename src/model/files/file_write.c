@@ -51,9 +51,9 @@ enum error file_next_version(
     context_query(c, &q, &SQL_FILE_LAST_VERSION);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, name, name);
-    enum error e = context_number(&q, &last);
+    TRY(context_number(&q, &last));
     *out_version = last + 1;
-    return e;
+    return OK;
 }
 
 static enum error insert_row(struct context *c, struct file_row *row)
@@ -63,9 +63,7 @@ static enum error insert_row(struct context *c, struct file_row *row)
     context_query(c, &q, &SQL_FILE_END_DROP);
     query_uuid(&q, thread_id, row->thread_id);
     query_text(&q, name, row->name);
-    enum error e = query_run(&q);
-    if (e != OK)
-        return e;
+    TRY(query_run(&q));
     context_query(c, &q, &SQL_FILE_INSERT);
     query_uuid(&q, id, row->id);
     query_uuid(&q, thread_id, row->thread_id);
@@ -125,15 +123,12 @@ static enum error add_version(struct context *c, bool exists, const struct file 
         .name = known->name,
         .metadata = STR("{}")};
     bool found;
-    enum error e = file_next_version(c, row.thread_id, row.name, &v->version);
+    TRY(file_next_version(c, row.thread_id, row.name, &v->version));
     row.version = v->version;
-    if (e == OK)
-        e = file_write_row(c, &row);
-    if (e == OK)
-        e = insert_version(c, row.id, v);
-    if (e == OK)
-        e = file_find(c, row.thread_id, row.name, &found, out_file);
-    return e == OK ? file_tell(c, exists ? "file.updated" : "file.created", out_file, NULL) : e;
+    TRY(file_write_row(c, &row));
+    TRY(insert_version(c, row.id, v));
+    TRY(file_find(c, row.thread_id, row.name, &found, out_file));
+    return file_tell(c, exists ? "file.updated" : "file.created", out_file, NULL);
 }
 
 /* The same as check_conditions, with the messages of an upload. */
@@ -176,15 +171,12 @@ static enum error look(
 {
     struct thread thread;
     *out_file = (struct file){.thread_id = put->thread_id, .name = put->name};
-    enum error e = thread_get_head(c, put->thread_id, &thread);
-    if (e == OK)
-        e = file_check_name(c, put->name, put->is_upload ? STR("/name") : STR("name"));
-    if (e == OK)
-        e = file_check_type(
-            c, put->content_type, put->is_upload ? STR("/content_type") : STR("Content-Type"));
-    if (e == OK)
-        e = file_find(c, put->thread_id, put->name, out_exists, out_file);
-    return e == OK ? check_conditions(c, put, *out_exists, out_file) : e;
+    TRY(thread_get_head(c, put->thread_id, &thread));
+    TRY(file_check_name(c, put->name, put->is_upload ? STR("/name") : STR("name")));
+    TRY(file_check_type(
+        c, put->content_type, put->is_upload ? STR("/content_type") : STR("Content-Type")));
+    TRY(file_find(c, put->thread_id, put->name, out_exists, out_file));
+    return check_conditions(c, put, *out_exists, out_file);
 }
 
 enum error file_check_put(struct context *c, const struct file_put *put)
@@ -199,9 +191,7 @@ enum error file_put(
 {
     struct file known;
     bool exists = false;
-    enum error e = look(c, put, &exists, &known);
-    if (e != OK)
-        return e;
+    TRY(look(c, put, &exists, &known));
     struct new_version v = {.put = put};
     *out_created = !exists;
     return add_version(c, exists, &known, &v, out_file);
@@ -212,13 +202,9 @@ enum error file_restore(struct context *c, struct uuid thread_id, struct str nam
 {
     struct file known;
     struct file_version old;
-    enum error e = file_get(c, thread_id, name, &known);
-    if (e == OK)
-        e = context_check_match(c, known.version);
-    if (e == OK)
-        e = file_get_version(c, thread_id, name, version, &old);
-    if (e != OK)
-        return e;
+    TRY(file_get(c, thread_id, name, &known));
+    TRY(context_check_match(c, known.version));
+    TRY(file_get_version(c, thread_id, name, version, &old));
     struct new_version v = {.restored_from = version};
     return add_version(c, true, &known, &v, out_file);
 }
@@ -232,10 +218,9 @@ enum error file_set_metadata(
     query_uuid(&q, id, before->id);
     query_text(&q, metadata, metadata);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    if (e == OK)
-        e = file_find(c, before->thread_id, before->name, &found, out_file);
-    return e == OK ? file_tell(c, "file.updated", out_file, NULL) : e;
+    TRY(query_run(&q));
+    TRY(file_find(c, before->thread_id, before->name, &found, out_file));
+    return file_tell(c, "file.updated", out_file, NULL);
 }
 
 /* --- Deletion -------------------------------------------------------------------------------- */
@@ -251,21 +236,18 @@ static enum error run_on_file(
 
 static enum error delete_whole(struct context *c, const struct file *file)
 {
-    enum error e = blob_doubt_file(c, file->id);
-    if (e == OK)
-        e = run_on_file(c, &SQL_FILE_END_SAVE, file->id);
-    if (e == OK)
-        e = run_on_file(c, &SQL_FILE_DELETE, file->id);
-    return e == OK ? file_tell(c, "file.deleted", file, NULL) : e;
+    TRY(blob_doubt_file(c, file->id));
+    TRY(run_on_file(c, &SQL_FILE_END_SAVE, file->id));
+    TRY(run_on_file(c, &SQL_FILE_DELETE, file->id));
+    return file_tell(c, "file.deleted", file, NULL);
 }
 
 enum error file_delete(struct context *c, struct uuid thread_id, struct str name)
 {
     struct file file;
-    enum error e = file_get(c, thread_id, name, &file);
-    if (e == OK)
-        e = context_check_match(c, file.version);
-    return e == OK ? delete_whole(c, &file) : e;
+    TRY(file_get(c, thread_id, name, &file));
+    TRY(context_check_match(c, file.version));
+    return delete_whole(c, &file);
 }
 
 static enum error newest_other(
@@ -284,23 +266,18 @@ static enum error delete_one(
     struct query q;
     struct file after;
     bool found;
-    enum error e = blob_doubt_version(c, file->id, version);
-    if (e != OK)
-        return e;
+    TRY(blob_doubt_version(c, file->id, version));
     context_query(c, &q, &SQL_FILE_VERSION_DELETE);
     query_uuid(&q, file_id, file->id);
     query_i64(&q, version, version);
-    e = query_run(&q);
-    if (e != OK)
-        return e;
+    TRY(query_run(&q));
     context_query(c, &q, &SQL_FILE_SET_CURRENT);
     query_uuid(&q, id, file->id);
     query_i64(&q, version, newest);
     query_i64(&q, now, c->now_us);
-    e = query_run(&q);
-    if (e == OK)
-        e = file_find(c, file->thread_id, file->name, &found, &after);
-    return e == OK ? file_tell(c, "file.updated", &after, NULL) : e;
+    TRY(query_run(&q));
+    TRY(file_find(c, file->thread_id, file->name, &found, &after));
+    return file_tell(c, "file.updated", &after, NULL);
 }
 
 enum error file_delete_version(
@@ -309,15 +286,10 @@ enum error file_delete_version(
     struct file file;
     struct file_version gone;
     int64_t newest;
-    enum error e = file_get(c, thread_id, name, &file);
-    if (e == OK)
-        e = context_check_match(c, file.version);
-    if (e == OK)
-        e = file_get_version(c, thread_id, name, version, &gone);
-    if (e == OK)
-        e = newest_other(c, &file, version, &newest);
-    if (e != OK)
-        return e;
+    TRY(file_get(c, thread_id, name, &file));
+    TRY(context_check_match(c, file.version));
+    TRY(file_get_version(c, thread_id, name, version, &gone));
+    TRY(newest_other(c, &file, version, &newest));
     return newest == 0 ? delete_whole(c, &file) : delete_one(c, &file, version, newest);
 }
 

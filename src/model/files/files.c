@@ -90,9 +90,9 @@ enum error file_exists(struct context *c, struct uuid thread_id, struct str name
     context_query(c, &q, &SQL_FILE_EXISTS);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, name, name);
-    enum error e = context_number(&q, &found);
+    TRY(context_number(&q, &found));
     *out_exists = found > 0;
-    return e;
+    return OK;
 }
 
 enum error file_missing(struct context *c, struct str name)
@@ -119,10 +119,9 @@ enum error file_get(
 {
     struct thread thread;
     bool found;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e == OK)
-        e = file_find(c, thread_id, name, &found, out_file);
-    return e == OK && !found ? file_missing(c, name) : e;
+    TRY(thread_get_head(c, thread_id, &thread));
+    TRY(file_find(c, thread_id, name, &found, out_file));
+    return !found ? file_missing(c, name) : OK;
 }
 
 enum error file_get_version(struct context *c, struct uuid thread_id, struct str name,
@@ -130,9 +129,7 @@ enum error file_get_version(struct context *c, struct uuid thread_id, struct str
 {
     struct query q;
     struct file file;
-    enum error e = file_get(c, thread_id, name, &file);
-    if (e != OK)
-        return e;
+    TRY(file_get(c, thread_id, name, &file));
     context_query(c, &q, &SQL_FILE_VERSION_GET);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, name, name);
@@ -140,11 +137,11 @@ enum error file_get_version(struct context *c, struct uuid thread_id, struct str
     bool found = query_next(&q);
     if (found)
         read_version(c, &q, out_version);
-    e = query_end(&q);
-    if (e == OK && !found)
+    TRY(query_end(&q));
+    if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND, "the file \"%.*s\" has no version %lld",
             STR_ARG(name), (long long)version);
-    return e;
+    return OK;
 }
 
 /* --- Lists ----------------------------------------------------------------------------------- */
@@ -191,9 +188,7 @@ enum error file_list(
 {
     struct query q;
     struct thread thread;
-    enum error e = thread_get_head(c, filter->thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, filter->thread_id, &thread));
     page_begin(c, &q, &SQL_FILE_LIST, page);
     query_uuid(&q, thread_id, filter->thread_id);
     query_text(&q, after, filter->after);
@@ -209,9 +204,7 @@ enum error file_list_versions(struct context *c, struct uuid thread_id, struct s
 {
     struct query q;
     struct file file;
-    enum error e = file_get(c, thread_id, name, &file);
-    if (e != OK)
-        return e;
+    TRY(file_get(c, thread_id, name, &file));
     page_begin(c, &q, &SQL_FILE_VERSION_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, name, name);

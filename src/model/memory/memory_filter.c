@@ -65,15 +65,15 @@ static enum error read_members(struct context *c, struct memory_filter *filter, 
 {
     struct json_iter it = json_iter(json_root(&filter->doc));
     struct json key, operand;
-    enum error e = OK;
-    while (e == OK && json_next(&it, &key, &operand)) {
+    while (json_next(&it, &key, &operand)) {
         struct str member = json_string(c->arena, key);
         if (has_operator(c->arena, operand))
-            e = read_operators(c, filter, member, operand, json_pointer_join(c->arena, at, member));
+            TRY(read_operators(
+                c, filter, member, operand, json_pointer_join(c->arena, at, member)));
         else
             filter->conditions[filter->count++] = (struct condition){member, EQUAL, operand};
     }
-    return e;
+    return OK;
 }
 
 enum error memory_filter_parse(
@@ -94,10 +94,9 @@ enum error memory_filter_parse(
             c->problem, at, "must have at most %d members", MEMORY_FILTER_MAX_MEMBERS);
     filter->arena = c->arena;
     filter->conditions = ARENA_ARRAY(c->arena, struct condition, members * NOT_IN);
-    enum error e = read_members(c, filter, at);
-    if (e == OK)
-        *out_filter = filter;
-    return e;
+    TRY(read_members(c, filter, at));
+    *out_filter = filter;
+    return OK;
 }
 
 /* --- Comparing -------------------------------------------------------------------------------- */

@@ -103,12 +103,11 @@ enum error memory_item_get(
     bool found = query_next(&q);
     if (found)
         memory_item_read_row(&q, &item);
-    enum error e = query_end(&q);
-    if (e == OK && !found)
+    TRY(query_end(&q));
+    if (!found)
         return absent(c);
-    if (e == OK)
-        *out_item = item;
-    return e;
+    *out_item = item;
+    return OK;
 }
 
 /* --- Change ----------------------------------------------------------------------------------- */
@@ -156,9 +155,7 @@ static enum error check_match(struct context *c, const struct found *found)
 static enum error remove_row(struct context *c, int64_t number)
 {
     struct query q;
-    enum error e = memory_unindex(c, number);
-    if (e != OK)
-        return e;
+    TRY(memory_unindex(c, number));
     context_query(c, &q, &SQL_MEMORY_ITEM_DELETE);
     query_i64(&q, number, number);
     return query_run(&q);
@@ -182,8 +179,8 @@ static enum error insert(struct context *c, struct memory_item *item)
     bool inserted = query_next(&q);
     if (inserted)
         item->number = row_i64(&q);
-    enum error e = query_end(&q);
-    return e == OK && !inserted ? tx_run_again(c->tx) : e;
+    TRY(query_end(&q));
+    return !inserted ? tx_run_again(c->tx) : OK;
 }
 
 static enum error update(struct context *c, const struct memory_item *item)
@@ -198,38 +195,32 @@ static enum error update(struct context *c, const struct memory_item *item)
 enum error memory_item_put(struct context *c, struct memory_item *item, bool *out_is_new)
 {
     struct found before;
-    enum error e = find(c, item->ns, item->key, &before);
-    if (e == OK)
-        e = check_match(c, &before);
-    if (e == OK && before.is_there && !before.is_live)
-        e = remove_row(c, before.number);
-    if (e != OK)
-        return e;
+    TRY(find(c, item->ns, item->key, &before));
+    TRY(check_match(c, &before));
+    if (before.is_there && !before.is_live)
+        TRY(remove_row(c, before.number));
     item->labels = memory_split_namespace(c->arena, item->ns);
     item->size_bytes = (int64_t)item->value.len;
     item->created_at = before.is_live ? before.created_at : c->now_us;
     item->updated_at = c->now_us;
     item->version = before.is_live ? before.version + 1 : 1;
     item->number = before.number;
-    e = before.is_live ? update(c, item) : insert(c, item);
-    if (e == OK)
-        e = memory_index(c, item);
-    if (e == OK && (before.is_live || item->n_vectors > 0))
-        e = memory_put_vectors(c, item->number, item->vectors, item->n_vectors);
-    if (e == OK)
-        *out_is_new = !before.is_live;
-    return e;
+    TRY(before.is_live ? update(c, item) : insert(c, item));
+    TRY(memory_index(c, item));
+    if ((before.is_live || item->n_vectors > 0))
+        TRY(memory_put_vectors(c, item->number, item->vectors, item->n_vectors));
+    *out_is_new = !before.is_live;
+    return OK;
 }
 
 enum error memory_item_delete(struct context *c, struct str ns, struct str key)
 {
     struct found before;
-    enum error e = find(c, ns, key, &before);
-    if (e == OK && !before.is_live)
+    TRY(find(c, ns, key, &before));
+    if (!before.is_live)
         return absent(c);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    return e == OK ? remove_row(c, before.number) : e;
+    TRY(context_check_match(c, before.version));
+    return remove_row(c, before.number);
 }
 
 /* --- The sweep -------------------------------------------------------------------------------- */
@@ -256,8 +247,8 @@ enum error memory_expire_some(struct context *c, int64_t now_us)
     query_i64(&q, limit, EXPIRED_A_PASS);
     while (n < EXPIRED_A_PASS && query_next(&q))
         numbers[n++] = row_i64(&q);
-    enum error e = query_end(&q);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = remove_row(c, numbers[i]);
-    return e;
+    TRY(query_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(remove_row(c, numbers[i]));
+    return OK;
 }

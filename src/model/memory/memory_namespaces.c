@@ -105,12 +105,11 @@ static enum error find_range(struct names *n, struct str *out_from)
     struct str at = n->asked->at, unused;
     while (head.count < n->asked->prefix.count && !str_eq(head.items[head.count], STR("*")))
         head.count++;
-    enum error e = memory_join_namespace(
-        n->c, n->asked->prefix, arena_printf(n->c->arena, "%.*s/prefix", STR_ARG(at)), &unused);
-    if (e == OK)
-        e = memory_join_namespace(
-            n->c, n->asked->suffix, arena_printf(n->c->arena, "%.*s/suffix", STR_ARG(at)), &unused);
-    return e == OK ? memory_join_namespace(n->c, head, at, out_from) : e;
+    TRY(memory_join_namespace(
+        n->c, n->asked->prefix, arena_printf(n->c->arena, "%.*s/prefix", STR_ARG(at)), &unused));
+    TRY(memory_join_namespace(
+        n->c, n->asked->suffix, arena_printf(n->c->arena, "%.*s/suffix", STR_ARG(at)), &unused));
+    return memory_join_namespace(n->c, head, at, out_from);
 }
 
 enum error memory_list_namespaces(struct context *c, const struct memory_namespaces *asked,
@@ -119,9 +118,7 @@ enum error memory_list_namespaces(struct context *c, const struct memory_namespa
     struct names n = {.c = c, .asked = asked, .found = out_found};
     size_t rows = page_rows(&n);
     struct str from;
-    enum error e = find_range(&n, &from);
-    if (e != OK)
-        return e;
+    TRY(find_range(&n, &from));
     n.above = memory_above_namespace(c->arena, from);
     n.skip = str_is_none(asked->after) ? asked->offset : asked->skip;
     if (!str_is_none(asked->after) && str_cmp(asked->after, from) > 0)
@@ -129,9 +126,9 @@ enum error memory_list_namespaces(struct context *c, const struct memory_namespa
     *out_found =
         (struct memory_namespaces_found){.items = ARENA_ARRAY(c->arena, struct str, asked->limit)};
     out_found->last = from;
-    while (e == OK && rows == page_rows(&n) && !n.is_over)
-        e = look_at_page(&n, out_found->last, &rows);
+    while (rows == page_rows(&n) && !n.is_over)
+        TRY(look_at_page(&n, out_found->last, &rows));
     out_found->more = n.is_over;
     out_found->skip = n.skip;
-    return e;
+    return OK;
 }

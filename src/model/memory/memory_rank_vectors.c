@@ -41,14 +41,14 @@ static enum error find_items(struct likeness *l, struct arena *arena)
     query_i64(&q, now, l->c->now_us);
     query_i64(&q, limit, MEMORY_VECTORS_MAX + 1);
     l->all = arena_alloc(arena, (MEMORY_VECTORS_MAX + 1) * sizeof *l->all);
-    enum error e = memory_read_heads(&q, MEMORY_VECTORS_MAX + 1, l->all, &l->count);
-    if (e == OK && l->count > MEMORY_VECTORS_MAX)
+    TRY(memory_read_heads(&q, MEMORY_VECTORS_MAX + 1, l->all, &l->count));
+    if (l->count > MEMORY_VECTORS_MAX)
         return refuse_too_many(l);
-    if (e == OK && l->count > 0)
+    if (l->count > 0)
         qsort(l->all, l->count, sizeof *l->all, memory_by_number);
-    for (size_t i = 0; e == OK && i < l->count; i++)
-        l->all[i].score = -2; /* less than any cosine */
-    return e;
+    for (size_t i = 0; i < l->count; i++)
+        l->all[i].score = -2;
+    return OK;
 }
 
 static enum error compare_row(struct likeness *l, struct query *q)
@@ -97,14 +97,12 @@ enum error memory_rank_by_vector(struct context *c, const struct memory_search *
     struct likeness l = {.c = c, .search = search};
     struct memory_vector_bytes wanted;
     struct arena scratch;
-    enum error e = memory_vector_encode(c, search->vector, pointer_to(&l, "vector"), &wanted);
-    if (e != OK)
-        return e;
+    TRY(memory_vector_encode(c, search->vector, pointer_to(&l, "vector"), &wanted));
     l.dimensions = wanted.dimensions;
     l.wanted = ARENA_ARRAY(arena, float, wanted.dimensions);
     l.other = ARENA_ARRAY(arena, float, MEMORY_DIMENSIONS_MAX);
     memory_vector_decode(wanted.bytes, l.wanted);
-    e = find_items(&l, arena);
+    enum error e = find_items(&l, arena);
     arena_init(&scratch, SIZE_MAX);
     for (size_t i = 0; e == OK && i < l.count; i += ITEMS_AT_ONCE)
         e = compare_some(

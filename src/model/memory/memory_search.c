@@ -140,20 +140,19 @@ static enum error look_at(
 /* Afterwards w->is_over is true if the page is full and there are others. */
 static enum error walk_over(struct walk *w, const struct candidate *candidates, size_t n)
 {
-    enum error e = OK;
     size_t i = 0, passed;
     for (; w->filter == NULL && w->skip > 0 && i < n; i++) {
         w->skip--;
         pass(w, &candidates[i]);
     }
-    while (e == OK && i < n && !w->is_over) {
+    while (i < n && !w->is_over) {
         w->is_over = is_enough(w);
         if (w->is_over)
             break;
-        e = look_at(w, candidates + i, read_ahead(w, candidates + i, n - i), &passed);
+        TRY(look_at(w, candidates + i, read_ahead(w, candidates + i, n - i), &passed));
         i += passed;
     }
-    return e;
+    return OK;
 }
 
 /* --- By time ---------------------------------------------------------------------------------- */
@@ -231,14 +230,12 @@ enum error memory_search(
     *out_found =
         (struct memory_found){.items = ARENA_ARRAY(c->arena, struct memory_item, search->limit)};
     struct str at = arena_printf(c->arena, "%.*s/filter", STR_ARG(search->at));
-    enum error e = memory_filter_parse(c, search->filter, at, &w.filter);
-    if (e != OK)
-        return e;
+    TRY(memory_filter_parse(c, search->filter, at, &w.filter));
     if (search->from.is_given && search->from.is_ranked != w.is_ranked)
         return problem_fault(c->problem, arena_printf(c->arena, "%.*s/cursor", STR_ARG(search->at)),
             "must be the next_cursor of a page of the same search");
     arena_init(&w.scratch, SIZE_MAX);
-    e = w.is_ranked ? walk_by_rank(&w) : walk_by_time(&w);
+    enum error e = w.is_ranked ? walk_by_rank(&w) : walk_by_time(&w);
     arena_deinit(&w.scratch);
     out_found->more = w.is_over;
     out_found->looked = w.looked;

@@ -54,7 +54,6 @@ enum error memory_vector_encode(
     struct json_doc doc;
     struct json_error unused;
     struct json value;
-    enum error e = OK;
     if (!json_parse(c->arena, values, &doc, &unused) || json_type(json_root(&doc)) != JSON_ARRAY)
         return problem_fault(c->problem, pointer, "must be an array of numbers");
     size_t n = json_count(json_root(&doc)), i = 0;
@@ -62,12 +61,11 @@ enum error memory_vector_encode(
         return problem_fault(
             c->problem, pointer, "must have 1 to %d numbers", MEMORY_DIMENSIONS_MAX);
     char *bytes = arena_alloc(c->arena, n * sizeof(float));
-    for (struct json_iter it = json_iter(json_root(&doc)); e == OK && json_next(&it, NULL, &value);
-         i++)
-        e = encode_number(c, value, pointer, i, bytes + i * sizeof(float));
+    for (struct json_iter it = json_iter(json_root(&doc)); json_next(&it, NULL, &value); i++)
+        TRY(encode_number(c, value, pointer, i, bytes + i * sizeof(float)));
     out->dimensions = n;
     out->bytes = (struct str){bytes, n * sizeof(float)};
-    return e;
+    return OK;
 }
 
 /* Newton's method from above; x is greater than 0. */
@@ -104,15 +102,15 @@ enum error memory_put_vectors(
     struct query q;
     context_query(c, &q, &SQL_MEMORY_VECTOR_DROP);
     query_i64(&q, number, number);
-    enum error e = query_run(&q);
-    for (size_t i = 0; e == OK && i < n; i++) {
+    TRY(query_run(&q));
+    for (size_t i = 0; i < n; i++) {
         context_query(c, &q, &SQL_MEMORY_VECTOR_INSERT);
         query_i64(&q, number, number);
         query_i64(&q, place, (int64_t)i + 1);
         query_text(&q, path, vectors[i].path);
         query_i64(&q, dimensions, (int64_t)vectors[i].dimensions);
         query_bytes(&q, bytes, vectors[i].bytes);
-        e = query_run(&q);
+        TRY(query_run(&q));
     }
-    return e;
+    return OK;
 }

@@ -168,8 +168,8 @@ static enum error set_searchable(struct context *c, const struct memory_item *it
     struct query q;
     context_query(c, &q, &SQL_MEMORY_SET_SEARCHABLE);
     query_i64(&q, number, item->number);
-    enum error e = query_run(&q);
-    return e == OK ? memory_index(c, item) : e;
+    TRY(query_run(&q));
+    return memory_index(c, item);
 }
 
 enum error memory_make_searchable(struct context *c, bool *out_more)
@@ -181,9 +181,9 @@ enum error memory_make_searchable(struct context *c, bool *out_more)
     query_i64(&q, limit, INDEXED_A_PASS);
     while (n < INDEXED_A_PASS && query_next(&q))
         memory_item_read_row(&q, &items[n++]);
-    enum error e = query_end(&q);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = set_searchable(c, &items[i]);
+    TRY(query_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(set_searchable(c, &items[i]));
     *out_more = n == INDEXED_A_PASS;
-    return e;
+    return OK;
 }

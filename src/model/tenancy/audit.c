@@ -90,17 +90,13 @@ enum error audit_record(struct context *c, const char *action, const char *objec
     struct str previous = STR("");
     int64_t seq = 0;
     struct query q;
-    enum error e = context_lock_tenant(c);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(c));
     context_query(c, &q, &SQL_AUDIT_LAST);
     while (query_next(&q)) {
         seq = row_i64(&q);
         previous = row_bytes(&q);
     }
-    e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     char id[UUID_TEXT_LEN];
     uuid_format(object_id, id);
     struct audit_record r = {.seq = seq + 1,
@@ -140,8 +136,8 @@ enum error audit_list(struct context *c, const struct audit_filter *filter, stru
         read_row(&q, r, &hash);
         damage = check_row(c, r, hash, row_bytes(&q));
     }
-    enum error e = query_end(&q);
-    return e == OK ? damage : e;
+    TRY(query_end(&q));
+    return damage;
 }
 
 /* Checks one page of records; its memory is in `page`. */

@@ -35,12 +35,12 @@ enum error idempotency_find(struct context *c, struct str route, struct str key,
         out_answer->headers = row_text(&q);
         out_answer->body = row_text(&q);
     }
-    enum error e = query_end(&q);
-    if (e == OK && *out_found && !same)
+    TRY(query_end(&q));
+    if (*out_found && !same)
         return problem_set(c->problem, ERR_KEY_REUSED,
             "the Idempotency-Key \"%.*s\" was already used for a request with another path or body",
             STR_ARG(key));
-    return e;
+    return OK;
 }
 
 enum error idempotency_store(struct context *c, struct str route, struct str key,
@@ -58,11 +58,11 @@ enum error idempotency_store(struct context *c, struct str route, struct str key
     query_i64(&q, now, stamp(c));
     query_i64(&q, oldest, oldest_kept(c));
     int64_t changed = 0;
-    enum error e = query_run_counted(&q, &changed);
+    TRY(query_run_counted(&q, &changed));
     /* Another request stored its answer meanwhile: the job runs again and finds it. */
-    if (e == OK && changed == 0)
+    if (changed == 0)
         return tx_is_shared(c->tx) ? tx_run_again(c->tx) : ERR_INTERNAL;
-    return e;
+    return OK;
 }
 
 enum error idempotency_any_old(struct context *c, bool *out_any)
@@ -81,7 +81,7 @@ enum error idempotency_sweep(struct context *c, size_t limit, bool *out_more)
     query_begin(&q, c->tx, &SQL_IDEMPOTENCY_EXPIRE, c->arena);
     query_i64(&q, oldest, oldest_kept(c));
     query_i64(&q, limit, (int64_t)limit);
-    enum error e = query_run_counted(&q, &forgotten);
+    TRY(query_run_counted(&q, &forgotten));
     *out_more = forgotten == (int64_t)limit;
-    return e;
+    return OK;
 }

@@ -142,9 +142,7 @@ static enum error check_first(struct context *c, const struct api_key *key)
 {
     if (c->actor != ACTOR_OPEN)
         return OK;
-    enum error e = check_still_open(c);
-    if (e != OK)
-        return e;
+    TRY(check_still_open(c));
     if (!(scope_bits(&key->scopes) & SCOPE_OPERATOR))
         return problem_fault(c->problem, STR("/scopes"),
             "must include operator for the first key, which creates all others");
@@ -178,9 +176,9 @@ static enum error check_revocable(struct context *c, const struct api_key *key)
         return OK;
     enum scope scope = scopes & SCOPE_OPERATOR ? SCOPE_OPERATOR : SCOPE_ADMIN;
     bool holds;
-    enum error e = another_holds(c, key->id, scope, &holds);
-    if (e != OK || holds)
-        return e;
+    TRY(another_holds(c, key->id, scope, &holds));
+    if (holds)
+        return OK;
     return problem_set(c->problem, ERR_CONFLICT,
         "this is the last key without an expiry that has the scope %s: create another one first",
         scope_name(scope));
@@ -253,8 +251,8 @@ enum error key_get(struct context *c, struct uuid id, struct api_key *out_key)
     bool found = query_next(&q);
     if (found)
         read_row(&q, out_key);
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "key", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "key", id) : OK;
 }
 
 enum error key_list(struct context *c, bool has_before, struct uuid before, struct page *page,
@@ -373,9 +371,7 @@ static enum error find_secret(struct context *c, struct str *out_hash, struct ap
             m->keys[i].hash = row_bytes(&q);
             read_row(&q, &m->keys[i].key);
         }
-        enum error e = query_end(&q);
-        if (e != OK)
-            return e;
+        TRY(query_end(&q));
         m->count = i + 1;
     }
     *out_hash = m->keys[i].hash;
@@ -403,9 +399,7 @@ enum error key_authenticate(
     *out_known = false;
     if (parse_secret(c->arena, secret, &tenant_id, &c->key_id)) {
         context_enter(c, tenant_id);
-        enum error e = find_secret(c, &stored, out_key);
-        if (e != OK)
-            return e;
+        TRY(find_secret(c, &stored, out_key));
     }
     struct sha256 hash = sha256_of(secret);
     *out_known = stored.len == SHA256_LEN;

@@ -60,8 +60,8 @@ static enum error get(struct context *c, struct uuid id, struct tenant *out_tena
     bool found = query_next(&q);
     if (found)
         tenant_read(&q, out_tenant);
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "tenant", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "tenant", id) : OK;
 }
 
 enum error tenant_create(struct context *c, struct str name, struct tenant *out_tenant)
@@ -109,26 +109,21 @@ static enum error rename_to(
     struct context *c, struct uuid id, struct str name, struct tenant *out_tenant)
 {
     struct tenant before;
-    enum error e = context_lock_tenant(
-        c); /* the default tenant, for which operators act: makes names unique */
-    if (e == OK)
-        e = get(c, id, &before);
-    if (e == OK)
-        e = context_check_match(c, before.version);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(
+        c)); /* the default tenant, for which operators act: makes names unique */
+    TRY(get(c, id, &before));
+    TRY(context_check_match(c, before.version));
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_RENAME, c->arena);
     query_uuid(&q, id, id);
     query_text(&q, name, name);
     query_i64(&q, now, c->now_us);
     int64_t changed = 0;
-    e = query_run_counted(&q, &changed);
-    if (e == OK && changed == 0)
+    TRY(query_run_counted(&q, &changed));
+    if (changed == 0)
         return name_taken(c, name);
-    if (e == OK)
-        e = audit_record(c, "tenant.renamed", "tenant", id, describe(c->arena, name));
-    return e == OK ? get(c, id, out_tenant) : e;
+    TRY(audit_record(c, "tenant.renamed", "tenant", id, describe(c->arena, name)));
+    return get(c, id, out_tenant);
 }
 
 enum error tenant_rename(
@@ -145,10 +140,9 @@ static enum error delete_events(struct context *c, struct uuid tenant_id)
     int64_t last_id;
     query_begin(&q, c->tx, &SQL_TENANT_LAST_EVENT_ID, c->arena);
     query_uuid(&q, tenant_id, tenant_id);
-    enum error e = context_number(&q, &last_id);
-    if (e == OK)
-        e = event_raise_floor(c, last_id);
-    return e == OK ? event_discard_tenant(c, tenant_id, last_id) : e;
+    TRY(context_number(&q, &last_id));
+    TRY(event_raise_floor(c, last_id));
+    return event_discard_tenant(c, tenant_id, last_id);
 }
 
 static enum error delete_row(struct context *c, struct uuid id)
@@ -162,29 +156,20 @@ static enum error delete_row(struct context *c, struct uuid id)
 static enum error delete_whole(struct context *c, struct uuid id)
 {
     struct tenant tenant;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = get(c, id, &tenant);
-    if (e == OK)
-        e = context_check_match(c, tenant.version);
-    if (e == OK && uuid_eq(id, DEFAULT_TENANT_ID))
+    TRY(context_lock_tenant(c));
+    TRY(get(c, id, &tenant));
+    TRY(context_check_match(c, tenant.version));
+    if (uuid_eq(id, DEFAULT_TENANT_ID))
         return problem_set(c->problem, ERR_CONFLICT, "the default tenant cannot be deleted");
-    if (e == OK)
-        e = audit_record(c, "tenant.deleted", "tenant", id, describe(c->arena, tenant.name));
-    if (e == OK)
-        e = message_forget_tenant(c, id);
-    if (e == OK)
-        e = memory_forget_tenant(c, id);
-    if (e == OK)
-        e = blob_doubt_tenant(c, id);
-    if (e == OK)
-        e = file_delete_all(c, id);
-    if (e == OK)
-        e = snapshot_delete_tenant(c, id);
-    if (e == OK)
-        e = delete_row(c, id);
+    TRY(audit_record(c, "tenant.deleted", "tenant", id, describe(c->arena, tenant.name)));
+    TRY(message_forget_tenant(c, id));
+    TRY(memory_forget_tenant(c, id));
+    TRY(blob_doubt_tenant(c, id));
+    TRY(file_delete_all(c, id));
+    TRY(snapshot_delete_tenant(c, id));
+    TRY(delete_row(c, id));
     /* After the threads were deleted, so that no event can be appended. */
-    return e == OK ? delete_events(c, id) : e;
+    return delete_events(c, id);
 }
 
 enum error tenant_delete(struct context *c, struct uuid id)

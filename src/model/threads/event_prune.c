@@ -44,13 +44,9 @@ static enum error mark_pruned(
     context_query(c, &q, &SQL_EVENT_MAX_ID_THROUGH);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, through, through);
-    enum error e = context_number(&q, &max_id);
-    if (e == OK)
-        e = event_raise_floor(c, max_id);
-    if (e == OK)
-        e = mark_tenant(c, max_id);
-    if (e != OK)
-        return e;
+    TRY(context_number(&q, &max_id));
+    TRY(event_raise_floor(c, max_id));
+    TRY(mark_tenant(c, max_id));
     context_query(c, &q, &SQL_EVENT_MARK_PRUNED);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, through, through);
@@ -86,13 +82,12 @@ static enum error delete_through(struct context *c, struct uuid thread_id, int64
 static enum error collect(struct context *c, struct uuid thread_id, int64_t through, bool *out_more)
 {
     int64_t first = 0;
-    enum error e = first_garbage(c, thread_id, &first);
+    TRY(first_garbage(c, thread_id, &first));
     int64_t end = first > 0 ? first + GARBAGE_SLICE - 1 : through;
     *out_more = end < through;
-    if (e == OK)
-        e = delete_through(c, thread_id, *out_more ? end : through);
-    if (e != OK || *out_more)
-        return e;
+    TRY(delete_through(c, thread_id, *out_more ? end : through));
+    if (*out_more)
+        return OK;
     struct query q;
     context_query(c, &q, &SQL_EVENT_GARBAGE_DROP);
     query_uuid(&q, thread_id, thread_id);
@@ -114,8 +109,8 @@ static enum error add_garbage(struct context *c, struct uuid thread_id, int64_t 
 static enum error discard(struct context *c, struct uuid thread_id, int64_t through)
 {
     bool more;
-    enum error e = add_garbage(c, thread_id, through);
-    return e == OK && !tx_is_shared(c->tx) ? collect(c, thread_id, through, &more) : e;
+    TRY(add_garbage(c, thread_id, through));
+    return !tx_is_shared(c->tx) ? collect(c, thread_id, through, &more) : OK;
 }
 
 enum error event_discard_tenant(struct context *c, struct uuid tenant_id, int64_t through_id)
@@ -150,13 +145,11 @@ enum error event_collect_garbage(struct context *c, struct uuid thread_id, bool 
     struct query q;
     int64_t through = 0;
     *out_more = false;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_EVENT_GARBAGE_GET);
     query_uuid(&q, thread_id, thread_id);
-    e = context_number(&q, &through);
-    return e == OK && through > 0 ? collect(c, thread_id, through, out_more) : e;
+    TRY(context_number(&q, &through));
+    return through > 0 ? collect(c, thread_id, through, out_more) : OK;
 }
 
 enum error event_prune(
@@ -165,22 +158,17 @@ enum error event_prune(
     struct event_bounds bounds;
     const struct event_filter thread = {
         .has_thread_id = true, .thread_id = thread_id, .kind = STR_NONE};
-    enum error e = context_lock_thread(c, thread_id);
-    if (e == OK)
-        e = event_bounds(c, &thread, &bounds);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
+    TRY(event_bounds(c, &thread, &bounds));
     if (through > bounds.last)
         through = bounds.last;
     *out_pruned = 0;
     if (through <= bounds.pruned)
         return OK;
-    e = mark_pruned(c, thread_id, through, bounds.last);
-    if (e == OK)
-        e = discard(c, thread_id, through);
-    if (e == OK)
-        *out_pruned = through - bounds.pruned;
-    return e;
+    TRY(mark_pruned(c, thread_id, through, bounds.last));
+    TRY(discard(c, thread_id, through));
+    *out_pruned = through - bounds.pruned;
+    return OK;
 }
 
 static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq, int64_t *out_time)
@@ -217,13 +205,11 @@ enum error event_prune_finished(
     struct thread thread;
     struct query q;
     int64_t first_kept = 0;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     context_query(c, &q, &SQL_EVENT_FIRST_SEQ_OF_UNFINISHED);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, after, thread.pruned_seq);
-    e = context_number(&q, &first_kept);
+    enum error e = context_number(&q, &first_kept);
     if (first_kept == 0 || first_kept > keep_from)
         first_kept = keep_from;
     return e == OK ? event_prune(c, thread_id, first_kept - 1, out_pruned) : e;

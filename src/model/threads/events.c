@@ -267,15 +267,15 @@ enum error event_append_end(struct context *c, struct event_append *append)
         event->thread_id = append->thread_id;
         event->created_at = c->now_us;
     }
-    enum error e = query_end(q);
-    return e == OK && count < append->n ? context_not_found(c, "thread", append->thread_id) : e;
+    TRY(query_end(q));
+    return count < append->n ? context_not_found(c, "thread", append->thread_id) : OK;
 }
 
 enum error event_append(struct context *c, struct uuid thread_id, struct event *events, size_t n)
 {
     struct event_append append;
-    enum error e = event_append_begin(c, thread_id, events, n, &append);
-    return e == OK ? event_append_end(c, &append) : e;
+    TRY(event_append_begin(c, thread_id, events, n, &append));
+    return event_append_end(c, &append);
 }
 
 enum error event_emit(struct context *c, struct uuid thread_id, struct event *event)
@@ -339,9 +339,7 @@ enum error event_horizon(struct context *c, int64_t *out_horizon)
             c->last_event_id = row_i64(&q);
             c->server_began_us = row_i64(&q);
         }
-        enum error e = query_end(&q);
-        if (e != OK)
-            return e;
+        TRY(query_end(&q));
         /* The horizon never moves back: a transaction that registers late may report a smaller id,
          * but settled ids remain settled, and a reader must not be behind the tail. */
         c->horizon = tx_settled(c->tx, c->server_began_us, c->horizon);
@@ -392,9 +390,7 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
 {
     struct query q;
     int64_t through = filter->through > 0 ? filter->through : INT64_MAX, horizon = INT64_MAX;
-    enum error e = filter->has_thread_id ? OK : event_horizon(c, &horizon);
-    if (e != OK)
-        return e;
+    TRY(filter->has_thread_id ? OK : event_horizon(c, &horizon));
     page->max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
     page_begin(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT, page);
     if (filter->has_thread_id)
@@ -430,8 +426,8 @@ static enum error thread_bounds(
     bool found;
     context_query(c, &q, &SQL_EVENT_BOUNDS);
     query_uuid(&q, thread_id, thread_id);
-    enum error e = read_bounds(&q, INT64_MAX, out_bounds, &found);
-    return e == OK && !found ? context_not_found(c, "thread", thread_id) : e;
+    TRY(read_bounds(&q, INT64_MAX, out_bounds, &found));
+    return !found ? context_not_found(c, "thread", thread_id) : OK;
 }
 
 static enum error tenant_bounds(struct context *c, int64_t horizon, struct event_bounds *out_bounds)
@@ -439,8 +435,8 @@ static enum error tenant_bounds(struct context *c, int64_t horizon, struct event
     struct query q;
     bool found;
     context_query(c, &q, &SQL_EVENT_BOUNDS_TENANT);
-    enum error e = read_bounds(&q, horizon, out_bounds, &found);
-    return e == OK && !found ? context_not_found(c, "tenant", c->tenant_id) : e;
+    TRY(read_bounds(&q, horizon, out_bounds, &found));
+    return !found ? context_not_found(c, "tenant", c->tenant_id) : OK;
 }
 
 enum error event_bounds(
@@ -449,8 +445,8 @@ enum error event_bounds(
     if (filter->has_thread_id)
         return thread_bounds(c, filter->thread_id, out_bounds);
     int64_t horizon;
-    enum error e = event_horizon(c, &horizon);
-    return e == OK ? tenant_bounds(c, horizon, out_bounds) : e;
+    TRY(event_horizon(c, &horizon));
+    return tenant_bounds(c, horizon, out_bounds);
 }
 
 enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id, int64_t *out_seq)
@@ -460,20 +456,15 @@ enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id,
     struct query q;
     int64_t seq;
     /* An event of a thread may be visible although it is past the horizon. */
-    enum error e = tenant_bounds(c, INT64_MAX, &bounds);
-    if (e == OK)
-        e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(tenant_bounds(c, INT64_MAX, &bounds));
+    TRY(thread_get_head(c, thread_id, &thread));
     if (id > bounds.last)
         return ERR_BAD_CURSOR;
     context_query(c, &q, &SQL_EVENT_SEQ_AT_ID);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, id, id);
-    e = context_number(&q, &seq);
+    TRY(context_number(&q, &seq));
     /* A cursor at or after the last pruned event has missed no event. */
-    if (e == OK)
-        *out_seq =
-            seq < thread.pruned_seq && id >= thread.pruned_event_id ? thread.pruned_seq : seq;
-    return e;
+    *out_seq = seq < thread.pruned_seq && id >= thread.pruned_event_id ? thread.pruned_seq : seq;
+    return OK;
 }

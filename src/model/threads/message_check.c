@@ -34,9 +34,7 @@ static enum error check_sender(struct context *c, struct message *m, struct str 
         m->sender_role = participant_role_word(sender.role);
         return OK;
     }
-    enum error e = participant_self(c, m->thread_id, &found, &sender);
-    if (e != OK)
-        return e;
+    TRY(participant_self(c, m->thread_id, &found, &sender));
     if (!found || !sender.active)
         return problem_set(c->problem, ERR_FORBIDDEN,
             "the principal of the key is not a participant of the thread");
@@ -70,9 +68,7 @@ enum error message_check_names(struct context *c, struct str filenames, struct s
             return problem_fault(
                 c->problem, pointer, "must be a string, not %s", json_type_name(json_type(name)));
         struct str text = json_string(c->arena, name);
-        enum error e = text.len > FILE_NAME_MAX_BYTES ? OK : exists(data, text, &found);
-        if (e != OK)
-            return e;
+        TRY(text.len > FILE_NAME_MAX_BYTES ? OK : exists(data, text, &found));
         if (!found)
             return problem_fault(c->problem, pointer, "must be the name of a file of this thread");
     }
@@ -110,9 +106,7 @@ static enum error check_responds_to(struct context *c, const struct message *m, 
     query_uuid(&q, id, m->responds_to);
     while (query_next(&q))
         type = row_enum(&q, message_types);
-    enum error e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     if (type == MESSAGE_TYPE_NONE)
         return problem_fault(
             c->problem, under(c, at, "responds_to"), "must be a message of this thread");
@@ -154,18 +148,14 @@ enum error message_check(struct context *c, struct message *m, struct str at)
 {
     message_fill_in(m);
     m->command = STR_NONE;
-    enum error e = check_sender(c, m, at);
-    if (e == OK)
-        e = file_check_type(c, m->content_type, under(c, at, "content_type"));
-    if (e == OK)
-        e = message_check_metadata(c, m, at);
-    if (e == OK && m->type == MESSAGE_COMMAND)
-        e = message_parse_command(c, m, at);
-    if (e == OK && m->has_run_id)
-        e = run_check_in_thread(c, m->thread_id, m->run_id, under(c, at, "run_id"));
-    if (e == OK)
-        e = message_check_filenames(c, m, at);
-    if (e == OK)
-        e = check_responds_to(c, m, at);
-    return e == OK ? check_addressee(c, m, at) : e;
+    TRY(check_sender(c, m, at));
+    TRY(file_check_type(c, m->content_type, under(c, at, "content_type")));
+    TRY(message_check_metadata(c, m, at));
+    if (m->type == MESSAGE_COMMAND)
+        TRY(message_parse_command(c, m, at));
+    if (m->has_run_id)
+        TRY(run_check_in_thread(c, m->thread_id, m->run_id, under(c, at, "run_id")));
+    TRY(message_check_filenames(c, m, at));
+    TRY(check_responds_to(c, m, at));
+    return check_addressee(c, m, at);
 }

@@ -40,15 +40,13 @@ static enum error check_text(struct place p, struct json v)
 
 static enum error check_filled_text(struct place p, struct json v)
 {
-    enum error e = check_text(p, v);
-    return e == OK && json_string(p.c->arena, v).len == 0 ? refuse(p, "must not be empty") : e;
+    TRY(check_text(p, v));
+    return json_string(p.c->arena, v).len == 0 ? refuse(p, "must not be empty") : OK;
 }
 
 static enum error check_href(struct place p, struct json v)
 {
-    enum error e = check_text(p, v);
-    if (e != OK)
-        return e;
+    TRY(check_text(p, v));
     struct str uri = json_string(p.c->arena, v);
     if (link_is_safe(uri))
         return OK;
@@ -59,14 +57,13 @@ static enum error check_footer_items(struct place p, struct json v)
 {
     struct json_iter it = json_iter(v);
     struct json text;
-    enum error e = OK;
     if (json_type(v) == JSON_STRING)
         return check_text(p, v);
     if (json_type(v) != JSON_ARRAY || json_count(v) > MAX_ITEMS)
         return refuse(p, "must be a string or an array of at most 100 strings");
-    for (size_t i = 0; e == OK && json_next(&it, NULL, &text); i++)
-        e = check_text(item(p, i), text);
-    return e;
+    for (size_t i = 0; json_next(&it, NULL, &text); i++)
+        TRY(check_text(item(p, i), text));
+    return OK;
 }
 
 static enum error check_tool_call(struct place p, struct json v)
@@ -79,9 +76,7 @@ static enum error check_tool_call(struct place p, struct json v)
         struct place named = inside(p, NAMED[i]);
         if (!json_get(v, NAMED[i], &member))
             return refuse(named, "must be given");
-        enum error e = check_filled_text(named, member);
-        if (e != OK)
-            return e;
+        TRY(check_filled_text(named, member));
     }
     if (json_get(v, STR("arguments"), &member) && json_type(member) != JSON_OBJECT)
         return refuse(inside(p, STR("arguments")), "must be an object");
@@ -92,12 +87,11 @@ static enum error check_tool_calls(struct place p, struct json v)
 {
     struct json_iter it = json_iter(v);
     struct json call;
-    enum error e = OK;
     if (json_type(v) != JSON_ARRAY || json_count(v) > MAX_ITEMS)
         return refuse(p, "must be an array of at most 100 objects");
-    for (size_t i = 0; e == OK && json_next(&it, NULL, &call); i++)
-        e = check_tool_call(item(p, i), call);
-    return e;
+    for (size_t i = 0; json_next(&it, NULL, &call); i++)
+        TRY(check_tool_call(item(p, i), call));
+    return OK;
 }
 
 static enum error check_tool_result(struct place p, struct json v)
@@ -108,10 +102,10 @@ static enum error check_tool_result(struct place p, struct json v)
     struct place id = inside(p, STR("tool_call_id"));
     if (!json_get(v, STR("tool_call_id"), &member))
         return refuse(id, "must be given");
-    enum error e = check_filled_text(id, member);
-    if (e == OK && !json_get(v, STR("content"), &member))
+    TRY(check_filled_text(id, member));
+    if (!json_get(v, STR("content"), &member))
         return refuse(inside(p, STR("content")), "must be given, as any JSON value");
-    return e;
+    return OK;
 }
 
 static enum error check_debug(struct place p, struct json v)
@@ -159,7 +153,6 @@ enum error message_check_metadata(struct context *c, struct message *message, st
     struct json_doc doc;
     struct json_error unused;
     struct json member;
-    enum error e = OK;
     message->debug = STR_NONE;
     message->has_debug = false;
     if (str_eq(message->metadata, STR("{}")))
@@ -168,11 +161,9 @@ enum error message_check_metadata(struct context *c, struct message *message, st
         return problem_set(
             c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
     struct json root = json_root(&doc);
-    for (size_t i = 0; e == OK && i < COUNT_OF(MEMBERS); i++)
+    for (size_t i = 0; i < COUNT_OF(MEMBERS); i++)
         if (json_get(root, MEMBERS[i].name, &member))
-            e = MEMBERS[i].check(inside(p, MEMBERS[i].name), member);
-    if (e != OK)
-        return e;
+            TRY(MEMBERS[i].check(inside(p, MEMBERS[i].name), member));
     message->has_debug = json_get(root, STR("debug"), &member);
     if (message->has_debug) {
         message->debug = json_compact(c->arena, member);

@@ -105,8 +105,8 @@ static enum error set_searchable(struct context *c, const struct message *messag
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_SET_SEARCHABLE);
     query_uuid(&q, id, message->id);
-    enum error e = query_run(&q);
-    return e == OK && !message->has_deleted_at ? message_index(c, message) : e;
+    TRY(query_run(&q));
+    return !message->has_deleted_at ? message_index(c, message) : OK;
 }
 
 enum error message_make_searchable(struct context *c, struct uuid thread_id, bool *out_more)
@@ -114,19 +114,17 @@ enum error message_make_searchable(struct context *c, struct uuid thread_id, boo
     struct message *messages = ARENA_ARRAY(c->arena, struct message, INDEXED_A_PASS);
     size_t n = 0;
     struct query q;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_MESSAGE_LIST_UNSEARCHABLE);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, limit, INDEXED_A_PASS);
     while (n < INDEXED_A_PASS && query_next(&q))
         message_read(&q, &messages[n++]);
-    e = query_end(&q);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = set_searchable(c, &messages[i]);
+    TRY(query_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(set_searchable(c, &messages[i]));
     *out_more = n == INDEXED_A_PASS;
-    return e;
+    return OK;
 }
 
 /* --- The client's query --------------------------------------------------------------------- */
@@ -328,9 +326,7 @@ enum error message_search(struct context *c, const struct message_search *search
     struct search *s = ARENA_NEW(c->arena, struct search);
     struct query q;
     s->c = c;
-    enum error e = parse(s, search->text);
-    if (e != OK)
-        return e;
+    TRY(parse(s, search->text));
     page_begin(c, &q, &SQL_MESSAGE_SEARCH, page);
     query_text(&q, match,
         match_of(s, search->has_thread_id ? scope_word(c, 't', search->thread_id)

@@ -39,17 +39,15 @@ static enum error check_thread(
 static enum error not_found(struct context *c, struct uuid thread_id, struct uuid id)
 {
     struct event_bounds unused;
-    enum error e = check_thread(c, thread_id, &unused);
-    return e == OK ? context_not_found(c, "message", id) : e;
+    TRY(check_thread(c, thread_id, &unused));
+    return context_not_found(c, "message", id);
 }
 
 enum error message_get(struct context *c, struct uuid thread_id, struct uuid id, bool with_debug,
     struct message *out_message)
 {
     struct query q;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_MESSAGE_GET);
     query_uuid(&q, thread_id, thread_id);
     query_uuid(&q, id, id);
@@ -57,12 +55,11 @@ enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
     bool found = query_next(&q);
     if (found)
         message_read(&q, out_message);
-    e = query_end(&q);
-    if (e == OK && !found)
+    TRY(query_end(&q));
+    if (!found)
         return not_found(c, thread_id, id);
-    if (e == OK)
-        message_join_debug(c, out_message);
-    return e == OK ? read_responses(c, out_message) : e;
+    message_join_debug(c, out_message);
+    return read_responses(c, out_message);
 }
 
 static const struct sql_statement *list_statement(const struct message_filter *filter)
@@ -113,9 +110,7 @@ enum error message_list(
 {
     struct message_filter filter = *wanted;
     struct event_bounds bounds;
-    enum error e = check_thread(c, wanted->thread_id, &bounds);
-    if (e != OK)
-        return e;
+    TRY(check_thread(c, wanted->thread_id, &bounds));
     if (filter.before > bounds.newest)
         filter.before = bounds.newest + 1;
     if (filter.before < 1)
@@ -123,7 +118,7 @@ enum error message_list(
     if (filter.after >= filter.before)
         filter.after = filter.before - 1;
     bool cut = narrow(&filter);
-    e = read_page(c, &filter, page);
+    enum error e = read_page(c, &filter, page);
     page->first_seq = filter.after + 1;
     page->last_seq = filter.before - 1;
     if (page->page.more) {
@@ -142,9 +137,9 @@ static enum error check_owner(struct context *c, const struct message *message, 
     bool found;
     if (str_is_none(c->principal))
         return OK;
-    enum error e = participant_self(c, message->thread_id, &found, &self);
-    if (e != OK || (found && message->has_sender_id && uuid_eq(self.id, message->sender_id)))
-        return e;
+    TRY(participant_self(c, message->thread_id, &found, &self));
+    if ((found && message->has_sender_id && uuid_eq(self.id, message->sender_id)))
+        return OK;
     return problem_set(c->problem, ERR_FORBIDDEN, "only the sender can %s a message", what);
 }
 
@@ -152,9 +147,7 @@ enum error message_list_versions(struct context *c, const struct message *messag
     bool with_debug, struct page *page, struct message_version *out_versions)
 {
     struct query q;
-    enum error e = check_owner(c, message, "read the history of");
-    if (e != OK)
-        return e;
+    TRY(check_owner(c, message, "read the history of"));
     page_begin(c, &q, &SQL_MESSAGE_VERSION_LIST, page);
     query_uuid(&q, id, message->id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
@@ -254,15 +247,13 @@ static struct event event_of(struct context *c, const struct message *m, const c
 enum error message_append_begin(struct context *c, struct uuid thread_id, struct message *messages,
     size_t n, struct str at, struct message_append *out_append)
 {
-    enum error e = context_lock_thread(c, thread_id);
-    for (size_t i = 0; e == OK && i < n; i++) {
+    TRY(context_lock_thread(c, thread_id));
+    for (size_t i = 0; i < n; i++) {
         struct str place =
             str_is_none(at) ? STR("") : arena_printf(c->arena, "%.*s/%zu", STR_ARG(at), i);
         messages[i].thread_id = thread_id;
-        e = message_check(c, &messages[i], place);
+        TRY(message_check(c, &messages[i], place));
     }
-    if (e != OK)
-        return e;
     struct event *events = ARENA_ARRAY(c->arena, struct event, n);
     for (size_t i = 0; i < n; i++) {
         messages[i].id = uuid_v7();
@@ -305,30 +296,30 @@ static enum error insert(struct context *c, const struct message *m)
     query_text(&q, command, m->command);
     query_bool(&q, has_debug, m->has_debug);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    if (e == OK && m->has_debug)
-        e = put_debug(c, m);
-    return e == OK ? message_index(c, m) : e;
+    TRY(query_run(&q));
+    if (m->has_debug)
+        TRY(put_debug(c, m));
+    return message_index(c, m);
 }
 
 enum error message_append_end(struct context *c, struct message_append *append)
 {
-    enum error e = event_append_end(c, &append->events);
-    for (size_t i = 0; e == OK && i < append->n; i++) {
+    TRY(event_append_end(c, &append->events));
+    for (size_t i = 0; i < append->n; i++) {
         struct message *m = &append->messages[i];
         m->seq = append->events.events[i].seq;
         m->event_id = append->events.events[i].id;
         m->responses = STR("[]");
-        e = insert(c, m);
+        TRY(insert(c, m));
     }
-    return e;
+    return OK;
 }
 
 enum error message_create(struct context *c, struct uuid thread_id, struct message *message)
 {
     struct message_append append;
-    enum error e = message_append_begin(c, thread_id, message, 1, STR_NONE, &append);
-    return e == OK ? message_append_end(c, &append) : e;
+    TRY(message_append_begin(c, thread_id, message, 1, STR_NONE, &append));
+    return message_append_end(c, &append);
 }
 
 /* --- Change --------------------------------------------------------------------------------- */
@@ -355,8 +346,8 @@ static enum error write_row(struct context *c, struct message *m)
     query_i64(&q, now, c->now_us);
     m->version++;
     m->updated_at = c->now_us;
-    enum error e = query_run(&q);
-    return e == OK ? put_debug(c, m) : e;
+    TRY(query_run(&q));
+    return put_debug(c, m);
 }
 
 static enum error check_edit(
@@ -380,26 +371,18 @@ enum error message_update(struct context *c, const struct message *before, struc
     m.metadata = after->metadata;
     m.filenames = after->filenames;
     bool same_files = str_eq(before->filenames, after->filenames);
-    enum error e = context_check_match(c, before->version);
-    if (e == OK)
-        e = check_owner(c, before, "edit");
-    if (e == OK)
-        e = check_edit(c, before, after);
-    if (e == OK && !str_eq(before->content_type, after->content_type))
-        e = file_check_type(c, after->content_type, STR("/content_type"));
-    if (e == OK)
-        e = message_check_metadata(c, &m, STR(""));
+    TRY(context_check_match(c, before->version));
+    TRY(check_owner(c, before, "edit"));
+    TRY(check_edit(c, before, after));
+    if (!str_eq(before->content_type, after->content_type))
+        TRY(file_check_type(c, after->content_type, STR("/content_type")));
+    TRY(message_check_metadata(c, &m, STR("")));
     /* Files of the previous version may have been deleted. */
-    if (e == OK && !same_files)
-        e = message_check_filenames(c, &m, STR(""));
-    if (e == OK)
-        e = keep_version(c, m.id);
-    if (e == OK)
-        e = write_row(c, &m);
-    if (e == OK)
-        e = message_index(c, &m);
-    if (e != OK)
-        return e;
+    if (!same_files)
+        TRY(message_check_filenames(c, &m, STR("")));
+    TRY(keep_version(c, m.id));
+    TRY(write_row(c, &m));
+    TRY(message_index(c, &m));
     struct event event = event_of(c, &m, "message.updated");
     *after = m;
     return event_emit(c, m.thread_id, &event);
@@ -407,12 +390,11 @@ enum error message_update(struct context *c, const struct message *before, struc
 
 enum error message_delete(struct context *c, struct message *message)
 {
-    enum error e = check_owner(c, message, "delete");
-    if (e == OK)
-        e = context_check_match(c, message->version);
-    if (e != OK || message->has_deleted_at)
-        return e;
-    e = keep_version(c, message->id);
+    TRY(check_owner(c, message, "delete"));
+    TRY(context_check_match(c, message->version));
+    if (message->has_deleted_at)
+        return OK;
+    TRY(keep_version(c, message->id));
     message->content = STR("");
     message->metadata = STR("{}");
     message->filenames = STR("[]");
@@ -420,12 +402,8 @@ enum error message_delete(struct context *c, struct message *message)
     message->has_debug = false;
     message->has_deleted_at = true;
     message->deleted_at = c->now_us;
-    if (e == OK)
-        e = write_row(c, message);
-    if (e == OK)
-        e = message_unindex(c, message);
-    if (e != OK)
-        return e;
+    TRY(write_row(c, message));
+    TRY(message_unindex(c, message));
     struct event event = event_of(c, message, "message.deleted");
     return event_emit(c, message->thread_id, &event);
 }

@@ -16,8 +16,8 @@ enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_
     bool found = query_next(&q);
     if (found)
         notebook_read(&q, out_notebook);
-    enum error e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "notebook", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "notebook", id) : OK;
 }
 
 enum error notebook_of_thread(
@@ -25,18 +25,14 @@ enum error notebook_of_thread(
 {
     struct thread thread;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     context_query(c, &q, &SQL_NOTEBOOK_OF_THREAD);
     query_uuid(&q, thread_id, thread_id);
     bool found = query_next(&q);
     if (found)
         notebook_read(&q, out_notebook);
-    e = query_end(&q);
-    return e == OK && !found
-               ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is not in a notebook")
-               : e;
+    TRY(query_end(&q));
+    return !found ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is not in a notebook") : OK;
 }
 
 enum error notebook_list(
@@ -68,17 +64,16 @@ static enum error write_row(
 enum error notebook_create(struct context *c, struct notebook *notebook)
 {
     notebook->id = uuid_v7();
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = write_row(c, &SQL_NOTEBOOK_INSERT, notebook);
-    return e == OK ? notebook_get(c, notebook->id, notebook) : e;
+    TRY(context_lock_tenant(c));
+    TRY(write_row(c, &SQL_NOTEBOOK_INSERT, notebook));
+    return notebook_get(c, notebook->id, notebook);
 }
 
 enum error notebook_update(struct context *c, const struct notebook *before, struct notebook *after)
 {
     after->id = before->id;
-    enum error e = write_row(c, &SQL_NOTEBOOK_UPDATE, after);
-    return e == OK ? notebook_get(c, before->id, after) : e;
+    TRY(write_row(c, &SQL_NOTEBOOK_UPDATE, after));
+    return notebook_get(c, before->id, after);
 }
 
 static struct str describe(struct arena *arena, const struct notebook *notebook)
@@ -95,19 +90,13 @@ enum error notebook_delete(struct context *c, struct uuid id)
 {
     struct notebook notebook;
     struct query q;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = notebook_get(c, id, &notebook);
-    if (e == OK)
-        e = context_check_match(c, notebook.version);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(c));
+    TRY(notebook_get(c, id, &notebook));
+    TRY(context_check_match(c, notebook.version));
     context_query(c, &q, &SQL_NOTEBOOK_DELETE);
     query_uuid(&q, id, id);
-    e = query_run(&q);
-    return e == OK
-               ? audit_record(c, "notebook.deleted", "notebook", id, describe(c->arena, &notebook))
-               : e;
+    TRY(query_run(&q));
+    return audit_record(c, "notebook.deleted", "notebook", id, describe(c->arena, &notebook));
 }
 
 /* --- Sessions -------------------------------------------------------------------------------- */
@@ -174,21 +163,15 @@ enum error notebook_add_session(struct context *c, struct uuid notebook_id, stru
 {
     struct notebook notebook;
     bool found = false;
-    enum error e = notebook_get(c, notebook_id, &notebook);
-    if (e == OK)
-        e = take_thread(c, &thread_id);
-    if (e == OK)
-        e = context_lock_tenant(c);
-    if (e == OK)
-        e = notebook_get(c, notebook_id, &notebook);
-    if (e == OK)
-        e = find_session(c, thread_id, out_session, &found);
-    if (e != OK)
-        return e;
+    TRY(notebook_get(c, notebook_id, &notebook));
+    TRY(take_thread(c, &thread_id));
+    TRY(context_lock_tenant(c));
+    TRY(notebook_get(c, notebook_id, &notebook));
+    TRY(find_session(c, thread_id, out_session, &found));
     if (found)
         return uuid_eq(out_session->notebook_id, notebook_id) ? OK : refuse_second(c, out_session);
-    e = insert_session(c, notebook_id, thread_id);
-    return e == OK ? find_session(c, thread_id, out_session, &found) : e;
+    TRY(insert_session(c, notebook_id, thread_id));
+    return find_session(c, thread_id, out_session, &found);
 }
 
 enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, int64_t before,
@@ -196,9 +179,7 @@ enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, in
 {
     struct notebook notebook;
     struct query q;
-    enum error e = notebook_get(c, notebook_id, &notebook);
-    if (e != OK)
-        return e;
+    TRY(notebook_get(c, notebook_id, &notebook));
     page_begin(c, &q, &SQL_NOTEBOOK_SESSION_LIST, page);
     query_uuid(&q, id, notebook_id);
     query_i64(&q, number, before > 0 ? before : INT64_MAX);
@@ -213,16 +194,12 @@ enum error notebook_remove_session(
     struct notebook notebook;
     struct query q;
     int64_t changed = 0;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e == OK)
-        e = context_lock_tenant(c);
-    if (e == OK)
-        e = notebook_get(c, notebook_id, &notebook);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
+    TRY(context_lock_tenant(c));
+    TRY(notebook_get(c, notebook_id, &notebook));
     context_query(c, &q, &SQL_NOTEBOOK_SESSION_DELETE);
     query_uuid(&q, id, notebook_id);
     query_uuid(&q, thread_id, thread_id);
-    e = query_run_counted(&q, &changed);
-    return e == OK && changed == 0 ? context_not_found(c, "session", thread_id) : e;
+    TRY(query_run_counted(&q, &changed));
+    return changed == 0 ? context_not_found(c, "session", thread_id) : OK;
 }

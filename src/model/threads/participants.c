@@ -59,8 +59,8 @@ enum error principal_check(struct context *c, struct str principal, struct str p
         return problem_fault(c->problem, pointer, "%s", PRINCIPAL_RULE);
     if (!principal_agent(principal, &agent_id))
         return OK;
-    enum error e = agent_exists(c, agent_id, &found);
-    return e == OK && !found ? problem_fault(c->problem, pointer, "must be an existing agent") : e;
+    TRY(agent_exists(c, agent_id, &found));
+    return !found ? problem_fault(c->problem, pointer, "must be an existing agent") : OK;
 }
 
 /* --- Access --------------------------------------------------------------------------------- */
@@ -87,11 +87,8 @@ enum error participant_check_access(struct context *c, struct uuid thread_id, bo
     enum permission permission;
     if (str_is_none(c->principal))
         return OK;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e == OK)
-        e = find_permission(c, thread_id, &permission);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
+    TRY(find_permission(c, thread_id, &permission));
     if (permission == PERMISSION_NONE)
         return context_not_found(c, "thread", thread_id);
     return to_write && permission < PERMISSION_READ_WRITE
@@ -147,23 +144,19 @@ enum error participant_get(
 {
     struct query q;
     bool found;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_PARTICIPANT_GET);
     query_uuid(&q, thread_id, thread_id);
     query_uuid(&q, id, id);
-    e = read_one(c, &q, &found, out_participant);
-    return e == OK && !found ? context_not_found(c, "participant", id) : e;
+    TRY(read_one(c, &q, &found, out_participant));
+    return !found ? context_not_found(c, "participant", id) : OK;
 }
 
 enum error participant_find(struct context *c, struct uuid thread_id, struct str principal,
     bool *out_found, struct participant *out_participant)
 {
     struct query q;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_PARTICIPANT_BY_PRINCIPAL);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, principal, principal);
@@ -185,9 +178,7 @@ enum error participant_list(struct context *c, struct uuid thread_id,
 {
     struct thread thread;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     page_begin(c, &q, &SQL_PARTICIPANT_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, filter->has_before, filter->before);
@@ -300,10 +291,9 @@ static enum error default_name(struct context *c, struct participant *p)
     p->name = str_slice(p->principal, USER.len, p->principal.len);
     if (!principal_agent(p->principal, &agent_id))
         return OK;
-    enum error e = agent_get(c, agent_id, &agent);
-    if (e == OK)
-        p->name = agent.name;
-    return e;
+    TRY(agent_get(c, agent_id, &agent));
+    p->name = agent.name;
+    return OK;
 }
 
 /* Sets absent members to the previous ones, or to the defaults. */
@@ -338,29 +328,26 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     struct query q;
     context_query(c, &q, &SQL_PARTICIPANT_COUNT);
     query_uuid(&q, thread_id, thread_id);
-    enum error e = context_number(&q, &count);
-    return e == OK && count >= PARTICIPANTS_MAX
+    TRY(context_number(&q, &count));
+    return count >= PARTICIPANTS_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
                      "the thread has %d participants, the maximum", PARTICIPANTS_MAX)
-               : e;
+               : OK;
 }
 
 static enum error insert(struct context *c, struct participant *p)
 {
     const struct participant nothing = {0};
     struct query q;
-    enum error e = check_count(c, p->thread_id);
-    if (e == OK)
-        e = fill_in(c, &nothing, p);
-    if (e != OK)
-        return e;
+    TRY(check_count(c, p->thread_id));
+    TRY(fill_in(c, &nothing, p));
     p->id = uuid_v7();
     p->active = true;
     context_query(c, &q, &SQL_PARTICIPANT_INSERT);
     bind(c, &q, p);
     query_text(&q, principal, p->principal);
-    e = query_run(&q);
-    return e == OK ? emit(c, p, NULL, false) : e;
+    TRY(query_run(&q));
+    return emit(c, p, NULL, false);
 }
 
 static enum error write_row(struct context *c, const struct participant *p)
@@ -377,10 +364,9 @@ static enum error come_back(
     const char *const changed[] = {"active", before->barred ? "barred" : NULL, NULL};
     p->id = before->id;
     p->active = true;
-    enum error e = fill_in(c, before, p);
-    if (e == OK)
-        e = write_row(c, p);
-    return e == OK ? emit(c, p, changed, false) : e;
+    TRY(fill_in(c, before, p));
+    TRY(write_row(c, p));
+    return emit(c, p, changed, false);
 }
 
 /* The participant now has access by name, which revoking a share does not remove. */
@@ -397,25 +383,19 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
     struct participant before = {0};
     struct thread thread;
     bool found = false;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e == OK)
-        e = principal_check(c, p->principal, STR("/principal"));
-    if (e == OK)
-        e = check_image(c, p->image);
-    if (e == OK)
-        e = participant_find(c, thread_id, p->principal, &found, &before);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
+    TRY(principal_check(c, p->principal, STR("/principal")));
+    TRY(check_image(c, p->image));
+    TRY(participant_find(c, thread_id, p->principal, &found, &before));
     if (found && before.active)
         return problem_set(c->problem, ERR_CONFLICT, "%.*s is already a participant of the thread",
             STR_ARG(p->principal));
     p->thread_id = thread_id;
-    e = found ? come_back(c, &before, p) : insert(c, p);
-    if (e == OK && found)
-        e = settle(c, p->id);
-    if (e == OK)
-        e = record(c, p, PERMISSION_NONE, p->permission);
-    return e == OK ? participant_get(c, thread_id, p->id, p) : e;
+    TRY(found ? come_back(c, &before, p) : insert(c, p));
+    if (found)
+        TRY(settle(c, p->id));
+    TRY(record(c, p, PERMISSION_NONE, p->permission));
+    return participant_get(c, thread_id, p->id, p);
 }
 
 enum error participant_join_creator(struct context *c, struct uuid thread_id)
@@ -423,8 +403,8 @@ enum error participant_join_creator(struct context *c, struct uuid thread_id)
     struct participant p = {.thread_id = thread_id, .principal = c->principal};
     if (str_is_none(c->principal))
         return OK;
-    enum error e = principal_check(c, c->principal, STR("Cairn-Principal"));
-    return e == OK ? insert(c, &p) : e;
+    TRY(principal_check(c, c->principal, STR("Cairn-Principal")));
+    return insert(c, &p);
 }
 
 /* --- Change --------------------------------------------------------------------------------- */
@@ -461,9 +441,9 @@ static enum error check_own(
     enum permission permission;
     if (str_is_none(c->principal))
         return OK;
-    enum error e = find_permission(c, before->thread_id, &permission);
-    if (e != OK || permission == PERMISSION_READ_WRITE)
-        return e;
+    TRY(find_permission(c, before->thread_id, &permission));
+    if (permission == PERMISSION_READ_WRITE)
+        return OK;
     if (!str_eq(before->principal, c->principal))
         return refuse(c, "a participant with this permission can change only itself");
     if (before->permission != after->permission || before->role != after->role ||
@@ -502,12 +482,11 @@ static enum error bar(
 static enum error write_change(struct context *c, const struct participant *before,
     const struct participant *after, const char *const *changed)
 {
-    enum error e = write_row(c, after);
-    if (e == OK)
-        e = emit(c, after, changed, before->active && !after->active);
-    if (e == OK && granted(after) > granted(before))
-        e = settle(c, after->id);
-    return e == OK ? record(c, after, granted(before), granted(after)) : e;
+    TRY(write_row(c, after));
+    TRY(emit(c, after, changed, before->active && !after->active));
+    if (granted(after) > granted(before))
+        TRY(settle(c, after->id));
+    return record(c, after, granted(before), granted(after));
 }
 
 enum error participant_update(
@@ -517,24 +496,19 @@ enum error participant_update(
     after->thread_id = before->thread_id;
     after->principal = before->principal;
     after->online = before->online && after->active;
-    enum error e = context_check_match(c, before->version);
-    if (e == OK)
-        e = check_own(c, before, after);
-    if (e == OK && str_differs(before->image, after->image))
-        e = check_image(c, after->image);
-    if (e == OK)
-        e = bar(c, before, after);
-    if (e != OK)
-        return e;
+    TRY(context_check_match(c, before->version));
+    TRY(check_own(c, before, after));
+    if (str_differs(before->image, after->image))
+        TRY(check_image(c, after->image));
+    TRY(bar(c, before, after));
     const struct participant written = *after;
     const char *const *changed = differences(c->arena, before, after);
     if (changed != NULL)
-        e = write_change(c, before, after, changed);
-    if (e == OK)
-        e = participant_get(c, before->thread_id, before->id, after);
+        TRY(write_change(c, before, after, changed));
+    TRY(participant_get(c, before->thread_id, before->id, after));
     after->has_shares_revoked = written.has_shares_revoked;
     after->shares_revoked = written.shares_revoked;
-    return e;
+    return OK;
 }
 
 enum error participant_leave(struct context *c, struct participant *p)
@@ -556,8 +530,8 @@ static enum error promote(
     if (permission <= before->permission)
         return OK;
     p->permission = permission;
-    enum error e = write_row(c, p);
-    return e == OK ? emit(c, p, changed, false) : e;
+    TRY(write_row(c, p));
+    return emit(c, p, changed, false);
 }
 
 enum error participant_admit(
@@ -565,11 +539,8 @@ enum error participant_admit(
 {
     struct participant before = {0};
     bool found = false;
-    enum error e = principal_check(c, p->principal, STR("Cairn-Principal"));
-    if (e == OK)
-        e = participant_find(c, thread_id, p->principal, &found, &before);
-    if (e != OK)
-        return e;
+    TRY(principal_check(c, p->principal, STR("Cairn-Principal")));
+    TRY(participant_find(c, thread_id, p->principal, &found, &before));
     if (before.barred)
         return problem_set(c->problem, ERR_FORBIDDEN,
             "the access of %.*s was removed: a share cannot restore it, only a participant with "
@@ -578,12 +549,11 @@ enum error participant_admit(
     p->thread_id = thread_id;
     *out_previous = granted(&before);
     if (!found)
-        e = insert(c, p);
+        TRY(insert(c, p));
     else
-        e = before.active ? promote(c, &before, p) : come_back(c, &before, p);
-    if (e == OK)
-        e = record(c, p, *out_previous, p->permission);
-    return e == OK ? participant_get(c, thread_id, p->id, p) : e;
+        TRY(before.active ? promote(c, &before, p) : come_back(c, &before, p));
+    TRY(record(c, p, *out_previous, p->permission));
+    return participant_get(c, thread_id, p->id, p);
 }
 
 enum error participant_withdraw(
@@ -598,10 +568,9 @@ enum error participant_withdraw(
         p->active = p->online = false;
     else
         p->permission = permission;
-    enum error e = write_row(c, p);
-    if (e == OK)
-        e = emit(c, p, ends ? left : demoted, ends);
-    return e == OK ? record(c, p, before, permission) : e;
+    TRY(write_row(c, p));
+    TRY(emit(c, p, ends ? left : demoted, ends));
+    return record(c, p, before, permission);
 }
 
 /* --- Online --------------------------------------------------------------------------------- */
@@ -627,8 +596,8 @@ static enum error tell_presence(struct context *c, struct participant *p, bool o
     if (spoke)
         changed[n++] = "status";
     p->online = online;
-    enum error e = spoke ? write_row(c, p) : OK;
-    return e == OK && n > 0 ? emit(c, p, changed, false) : e;
+    TRY(spoke ? write_row(c, p) : OK);
+    return n > 0 ? emit(c, p, changed, false) : OK;
 }
 
 enum error participant_heartbeat(
@@ -642,10 +611,9 @@ enum error participant_heartbeat(
         return problem_set(c->problem, ERR_CONFLICT, "the participant has left");
     if (spoke)
         p->status = status;
-    enum error e = tell_presence(c, p, ttl_s > 0, spoke);
-    if (e == OK)
-        e = set_online(c, p, ttl_s > 0, c->lease_now_us + ttl_s * 1000000);
-    return e == OK ? participant_get(c, p->thread_id, p->id, p) : e;
+    TRY(tell_presence(c, p, ttl_s > 0, spoke));
+    TRY(set_online(c, p, ttl_s > 0, c->lease_now_us + ttl_s * 1000000));
+    return participant_get(c, p->thread_id, p->id, p);
 }
 
 enum error participant_list_silent(
@@ -668,21 +636,18 @@ enum error participant_end_online(struct context *c, struct uuid thread_id)
     struct participant *silent = ARENA_ARRAY(c->arena, struct participant, PARTICIPANTS_MAX);
     size_t n = 0;
     struct query q;
-    enum error e = context_lock_thread(c, thread_id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_PARTICIPANT_SILENT_OF_THREAD);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, lease_now, c->lease_now_us);
     while (n < PARTICIPANTS_MAX && query_next(&q))
         read_row(c, &q, &silent[n++]);
-    e = query_end(&q);
-    for (size_t i = 0; e == OK && i < n; i++) {
-        e = tell_presence(c, &silent[i], false, false);
-        if (e == OK)
-            e = set_online(c, &silent[i], false, 0);
+    TRY(query_end(&q));
+    for (size_t i = 0; i < n; i++) {
+        TRY(tell_presence(c, &silent[i], false, false));
+        TRY(set_online(c, &silent[i], false, 0));
     }
-    return e;
+    return OK;
 }
 
 enum error participant_bound_online(struct context *c)

@@ -76,12 +76,11 @@ enum error share_get(
     struct thread thread;
     struct str unused;
     bool found = false;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e == OK)
-        e = find(c, id, &found, out_share, &unused);
-    if (e == OK && !(found && uuid_eq(out_share->thread_id, thread_id)))
+    TRY(thread_get_head(c, thread_id, &thread));
+    TRY(find(c, id, &found, out_share, &unused));
+    if (!(found && uuid_eq(out_share->thread_id, thread_id)))
         return context_not_found(c, "share", id);
-    return e;
+    return OK;
 }
 
 enum error share_list(struct context *c, struct uuid thread_id, bool has_before, struct uuid before,
@@ -89,9 +88,7 @@ enum error share_list(struct context *c, struct uuid thread_id, bool has_before,
 {
     struct thread thread;
     struct query q;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     page_begin(c, &q, &SQL_SHARE_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, has_before, before);
@@ -152,11 +149,11 @@ static enum error check_new(struct context *c, const struct share *share)
     context_query(c, &q, &SQL_SHARE_COUNT);
     query_uuid(&q, thread_id, share->thread_id);
     query_i64(&q, now, c->now_us);
-    enum error e = context_number(&q, &count);
-    return e == OK && count >= SHARES_MAX
+    TRY(context_number(&q, &count));
+    return count >= SHARES_MAX
                ? problem_set(c->problem, ERR_CONFLICT,
                      "the thread has %d shares, the maximum: revoke some", SHARES_MAX)
-               : e;
+               : OK;
 }
 
 static enum error insert(struct context *c, const struct share *share)
@@ -183,20 +180,15 @@ enum error share_create(struct context *c, struct uuid thread_id, struct share *
     if (share->permission == PERMISSION_NONE)
         share->permission = share->kind == SHARE_COPY ? PERMISSION_READ_WRITE : PERMISSION_READ;
     share->thread_id = thread_id;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e == OK)
-        e = check_new(c, share);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
+    TRY(check_new(c, share));
     share->id = uuid_v7();
     struct str token = share->token = make_token(c->arena, share->id);
-    e = insert(c, share);
-    if (e == OK)
-        e = audit_record(c, "share.created", "share", share->id, describe(c->arena, share));
-    if (e == OK)
-        e = share_get(c, thread_id, share->id, share);
+    TRY(insert(c, share));
+    TRY(audit_record(c, "share.created", "share", share->id, describe(c->arena, share)));
+    TRY(share_get(c, thread_id, share->id, share));
     share->token = token;
-    return e;
+    return OK;
 }
 
 /* --- Redeem --------------------------------------------------------------------------------- */
@@ -210,13 +202,11 @@ static enum error recognize(struct context *c, struct str token, struct share *o
     struct uuid id;
     bool found = false;
     if (parse_token(c->arena, token, &id)) {
-        enum error e = find(c, id, &found, out_share, &stored);
-        if (e == OK && found)
-            e = context_lock_thread(c, out_share->thread_id);
-        if (e == OK && found)
-            e = find(c, id, &found, out_share, &stored);
-        if (e != OK)
-            return e;
+        TRY(find(c, id, &found, out_share, &stored));
+        if (found)
+            TRY(context_lock_thread(c, out_share->thread_id));
+        if (found)
+            TRY(find(c, id, &found, out_share, &stored));
     }
     if (found && stored.len == SHA256_LEN && bytes_eq_secret(stored.ptr, hash.bytes, SHA256_LEN))
         return OK;
@@ -253,16 +243,12 @@ static enum error note(struct context *c, const struct share *share, const struc
     query_uuid_if(&q, copied_thread_id, r->has_copied_thread_id, r->copied_thread_id);
     query_bool(&q, active, r->has_participant_id);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    if (e != OK)
-        return e;
+    TRY(query_run(&q));
     context_query(c, &q, &SQL_SHARE_COUNT_REDEMPTION);
     query_uuid(&q, id, share->id);
     query_i64(&q, now, c->now_us);
-    e = query_run(&q);
-    return e == OK
-               ? audit_record(c, "share.redeemed", "share", share->id, describe(c->arena, share))
-               : e;
+    TRY(query_run(&q));
+    return audit_record(c, "share.redeemed", "share", share->id, describe(c->arena, share));
 }
 
 static enum error give_part(
@@ -313,30 +299,25 @@ static enum error check_not_removed(struct context *c, const struct share *share
 {
     struct participant p;
     bool found = false;
-    enum error e = participant_self(c, share->thread_id, &found, &p);
-    if (e == OK && found && p.barred && !p.active)
+    TRY(participant_self(c, share->thread_id, &found, &p));
+    if (found && p.barred && !p.active)
         return problem_set(c->problem, ERR_FORBIDDEN,
             "%.*s was removed from the thread: a share cannot give a copy of it",
             STR_ARG(c->principal));
-    return e;
+    return OK;
 }
 
 static enum error give_copy(struct context *c, const struct share *share, struct redeemed *out)
 {
     struct participant self;
     bool found = false;
-    enum error e = find_copy(c, share, &found, out);
-    if (e != OK || found)
-        return e;
-    e = check_not_removed(c, share);
-    if (e == OK)
-        e = check_left(c, share);
-    if (e == OK)
-        e = thread_copy(c, share->thread_id, share->id, &out->thread_id);
-    if (e == OK)
-        e = participant_self(c, out->thread_id, &found, &self);
-    if (e != OK)
-        return e;
+    TRY(find_copy(c, share, &found, out));
+    if (found)
+        return OK;
+    TRY(check_not_removed(c, share));
+    TRY(check_left(c, share));
+    TRY(thread_copy(c, share->thread_id, share->id, &out->thread_id));
+    TRY(participant_self(c, out->thread_id, &found, &self));
     assert(found); /* the creator of a thread participates in it */
     const struct redemption r = {.previous_permission = STR_NONE,
         .has_copied_thread_id = true,
@@ -355,11 +336,8 @@ enum error share_redeem(
         return problem_set(c->problem, ERR_CONFLICT,
             "redeeming a share requires a principal: use a key with a principal, or send "
             "Cairn-Principal");
-    enum error e = recognize(c, token, &share);
-    if (e == OK)
-        e = check_usable(c, &share);
-    if (e != OK)
-        return e;
+    TRY(recognize(c, token, &share));
+    TRY(check_usable(c, &share));
     *out_redeemed =
         (struct redeemed){.share_id = share.id, .kind = share.kind, .has_changed = true};
     return share.kind == SHARE_COPY ? give_copy(c, &share, out_redeemed)
@@ -396,16 +374,13 @@ static enum error take_back(struct context *c, const struct share *share, struct
     struct participant p;
     enum permission before, left;
     struct query q;
-    enum error e = weigh(c, share, id, &before, &left);
-    if (e != OK)
-        return e;
+    TRY(weigh(c, share, id, &before, &left));
     context_query(c, &q, &SQL_REDEMPTION_SET_PREVIOUS);
     query_uuid(&q, participant_id, id);
     query_text(&q, previous_permission, permission_word(before));
-    e = query_run(&q);
-    if (e == OK)
-        e = participant_get(c, share->thread_id, id, &p);
-    return e == OK ? participant_withdraw(c, &p, left) : e;
+    TRY(query_run(&q));
+    TRY(participant_get(c, share->thread_id, id, &p));
+    return participant_withdraw(c, &p, left);
 }
 
 static enum error list_given(
@@ -434,26 +409,23 @@ static enum error mark_revoked(struct context *c, const struct share *share)
     context_query(c, &q, &SQL_SHARE_REVOKE);
     query_uuid(&q, id, share->id);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    return e == OK ? audit_record(c, "share.revoked", "share", share->id, describe(c->arena, share))
-                   : e;
+    TRY(query_run(&q));
+    return audit_record(c, "share.revoked", "share", share->id, describe(c->arena, share));
 }
 
 enum error share_revoke(struct context *c, struct share *share)
 {
     struct uuid *ids = ARENA_ARRAY(c->arena, struct uuid, PARTICIPANTS_MAX);
     size_t n = 0;
-    enum error e = context_check_match(c, share->version);
-    if (e != OK || share->is_revoked)
-        return e;
-    e = list_given(c, share, ids, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = take_back(c, share, ids[i]);
-    if (e == OK)
-        e = end_redemptions(c, share);
-    if (e == OK)
-        e = mark_revoked(c, share);
-    return e == OK ? share_get(c, share->thread_id, share->id, share) : e;
+    TRY(context_check_match(c, share->version));
+    if (share->is_revoked)
+        return OK;
+    TRY(list_given(c, share, ids, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(take_back(c, share, ids[i]));
+    TRY(end_redemptions(c, share));
+    TRY(mark_revoked(c, share));
+    return share_get(c, share->thread_id, share->id, share);
 }
 
 enum error share_close_all_by(
@@ -469,9 +441,9 @@ enum error share_close_all_by(
     query_i64(&q, limit, SHARES_MAX);
     while (query_next(&q))
         read_row(&q, &shares[n++]);
-    enum error e = query_end(&q);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = mark_revoked(c, &shares[i]);
+    TRY(query_end(&q));
+    for (size_t i = 0; i < n; i++)
+        TRY(mark_revoked(c, &shares[i]));
     *out_closed = (int64_t)n;
-    return e;
+    return OK;
 }

@@ -31,14 +31,13 @@ static enum error list(struct context *c, const struct part *part, struct uuid s
     query_i64(&q, limit, THREAD_COPY_MAX + 1);
     while (query_next(&q))
         ids[n++] = row_uuid(&q);
-    enum error e = query_end(&q);
+    TRY(query_end(&q));
     *out_ids = ids;
     *out_count = n;
-    return e == OK && n > THREAD_COPY_MAX
-               ? problem_set(c->problem, ERR_CONFLICT,
-                     "the thread has more than %d %s, the maximum for a copy", THREAD_COPY_MAX,
-                     part->name)
-               : e;
+    return n > THREAD_COPY_MAX ? problem_set(c->problem, ERR_CONFLICT,
+                                     "the thread has more than %d %s, the maximum for a copy",
+                                     THREAD_COPY_MAX, part->name)
+                               : OK;
 }
 
 /* The event_id of a copied message: an id that no event has. */
@@ -53,8 +52,8 @@ static enum error take_number(
     *out_number = (struct event_number){0};
     if (!statement_takes(part->copy[0], event_id))
         return OK;
-    enum error e = event_take_id(c, &out_number->has_id, &out_number->id);
-    return e == OK && out_number->has_id ? event_raise_floor(c, out_number->id) : e;
+    TRY(event_take_id(c, &out_number->has_id, &out_number->id));
+    return out_number->has_id ? event_raise_floor(c, out_number->id) : OK;
 }
 
 static enum error copy_row(struct context *c, const struct sql_statement *statement,
@@ -83,15 +82,15 @@ static enum error copy_part(
 {
     struct uuid *ids;
     size_t n = 0;
-    enum error e = list(c, part, source_id, &ids, &n);
-    for (size_t i = 0; e == OK && i < n; i++) {
+    TRY(list(c, part, source_id, &ids, &n));
+    for (size_t i = 0; i < n; i++) {
         struct uuid new_id = uuid_v7();
         struct event_number event;
-        e = take_number(c, part, &event);
-        for (size_t k = 0; e == OK && k < COUNT_OF(part->copy) && part->copy[k] != NULL; k++)
-            e = copy_row(c, part->copy[k], source_id, thread_id, ids[i], new_id, &event);
+        TRY(take_number(c, part, &event));
+        for (size_t k = 0; k < COUNT_OF(part->copy) && part->copy[k] != NULL; k++)
+            TRY(copy_row(c, part->copy[k], source_id, thread_id, ids[i], new_id, &event));
     }
-    return e;
+    return OK;
 }
 
 /* Messages may refer to deleted files. */
@@ -132,9 +131,7 @@ enum error thread_copy(
     struct context *c, struct uuid source_id, struct uuid share_id, struct uuid *out_id)
 {
     struct thread source, copy;
-    enum error e = thread_get(c, source_id, &source);
-    if (e != OK)
-        return e;
+    TRY(thread_get(c, source_id, &source));
     copy = (struct thread){.title = source.title,
         .agent = source.agent,
         .context = source.context,
@@ -145,13 +142,11 @@ enum error thread_copy(
         .has_event_max_age_s = source.has_event_max_age_s,
         .event_max_age_s = source.event_max_age_s,
         .last_seq = source.last_seq};
-    e = add_origin(c, source.metadata, source_id, share_id, &copy.metadata);
-    if (e == OK)
-        e = thread_create(c, &copy);
-    for (size_t i = 0; e == OK && i < COUNT_OF(PARTS); i++)
-        e = copy_part(c, &PARTS[i], source_id, copy.id);
-    if (e == OK)
-        e = copy_ends(c, source_id, copy.id);
+    TRY(add_origin(c, source.metadata, source_id, share_id, &copy.metadata));
+    TRY(thread_create(c, &copy));
+    for (size_t i = 0; i < COUNT_OF(PARTS); i++)
+        TRY(copy_part(c, &PARTS[i], source_id, copy.id));
+    TRY(copy_ends(c, source_id, copy.id));
     *out_id = copy.id;
-    return e;
+    return OK;
 }

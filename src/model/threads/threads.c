@@ -103,10 +103,9 @@ enum error thread_index_metadata(struct context *c, struct uuid thread_id, struc
             c->problem, STR("/metadata"), "must have at most %d members", THREAD_METADATA_MEMBERS);
     struct json_iter members = json_iter(json_root(&doc));
     struct str key, value;
-    enum error e = OK;
-    while (e == OK && thread_metadata_next(c->arena, &members, &key, &value))
-        e = add_metadata(c, thread_id, key, value);
-    return e;
+    while (thread_metadata_next(c->arena, &members, &key, &value))
+        TRY(add_metadata(c, thread_id, key, value));
+    return OK;
 }
 
 static enum error reindex_metadata(struct context *c, struct uuid thread_id, struct str metadata)
@@ -114,8 +113,8 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
     struct query q;
     context_query(c, &q, &SQL_THREAD_METADATA_CLEAR);
     query_uuid(&q, thread_id, thread_id);
-    enum error e = query_run(&q);
-    return e == OK ? thread_index_metadata(c, thread_id, metadata) : e;
+    TRY(query_run(&q));
+    return thread_index_metadata(c, thread_id, metadata);
 }
 
 /* --- Keys ----------------------------------------------------------------------------------- */
@@ -137,9 +136,7 @@ static enum error key_taken(struct context *c, struct str key, bool has_owner, s
 {
     char id[UUID_TEXT_LEN];
     bool may_see = false;
-    enum error e = has_owner ? participant_may_see(c, owner, &may_see) : OK;
-    if (e != OK)
-        return e;
+    TRY(has_owner ? participant_may_see(c, owner, &may_see) : OK);
     if (!may_see)
         return problem_set(
             c->problem, ERR_CONFLICT, "another thread already has the key \"%.*s\"", STR_ARG(key));
@@ -154,8 +151,8 @@ static enum error check_new_key(struct context *c, struct str key)
 {
     struct uuid owner;
     bool found = false;
-    enum error e = str_is_none(key) ? OK : find_owner(c, key, &found, &owner);
-    return e == OK && found ? key_taken(c, key, true, owner) : e;
+    TRY(str_is_none(key) ? OK : find_owner(c, key, &found, &owner));
+    return found ? key_taken(c, key, true, owner) : OK;
 }
 
 /* --- Create, read, list --------------------------------------------------------------------- */
@@ -248,48 +245,43 @@ static enum error create(struct context *c, struct thread *thread, bool *out_is_
     if (thread->status != THREAD_ACTIVE)
         return problem_fault(c->problem, STR("/status"), "must be active for a new thread");
     thread->id = uuid_v7();
-    enum error e = insert_row(c, thread, &changed);
+    TRY(insert_row(c, thread, &changed));
     *out_is_free = changed > 0;
-    if (e != OK || changed == 0)
-        return e;
+    if (changed == 0)
+        return OK;
     c->locked_thread = thread->id; /* no other job knows the new id */
-    e = write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread);
-    if (e == OK)
-        e = thread_index_metadata(c, thread->id, thread->metadata);
-    if (e == OK && thread->last_seq > 0)
-        e = begin_after(c, thread);
-    if (e == OK)
-        e = tell_created(c, thread);
-    if (e == OK)
-        e = participant_join_creator(c, thread->id);
-    return e == OK ? thread_get(c, thread->id, thread) : e;
+    TRY(write_documents(c, &SQL_THREAD_INSERT_DOCUMENTS, thread));
+    TRY(thread_index_metadata(c, thread->id, thread->metadata));
+    if (thread->last_seq > 0)
+        TRY(begin_after(c, thread));
+    TRY(tell_created(c, thread));
+    TRY(participant_join_creator(c, thread->id));
+    return thread_get(c, thread->id, thread);
 }
 
 enum error thread_create(struct context *c, struct thread *thread)
 {
     bool is_free = false, found;
     struct uuid owner;
-    enum error e = create(c, thread, &is_free);
-    if (e != OK || is_free)
-        return e;
-    e = find_owner(c, thread->key, &found, &owner);
-    return e == OK ? key_taken(c, thread->key, found, owner) : e;
+    TRY(create(c, thread, &is_free));
+    if (is_free)
+        return OK;
+    TRY(find_owner(c, thread->key, &found, &owner));
+    return key_taken(c, thread->key, found, owner);
 }
 
 static enum error get(struct context *c, const struct sql_statement *statement, struct uuid id,
     struct thread *out_thread)
 {
     struct query q;
-    enum error e = context_lock_thread(c, id);
-    if (e != OK)
-        return e;
+    TRY(context_lock_thread(c, id));
     context_query(c, &q, statement);
     query_uuid(&q, id, id);
     bool found = query_next(&q);
     if (found)
         thread_read(&q, out_thread);
-    e = query_end(&q);
-    return e == OK && !found ? context_not_found(c, "thread", id) : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, "thread", id) : OK;
 }
 
 enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread)
@@ -318,12 +310,12 @@ static enum error find_by_key(
 enum error thread_get_by_key(struct context *c, struct str key, struct thread *out_thread)
 {
     bool found = false, may_see = false;
-    enum error e = find_by_key(c, key, &found, out_thread);
-    if (e == OK && found)
-        e = participant_may_see(c, out_thread->id, &may_see);
-    if (e == OK && !may_see)
+    TRY(find_by_key(c, key, &found, out_thread));
+    if (found)
+        TRY(participant_may_see(c, out_thread->id, &may_see));
+    if (!may_see)
         return problem_set(c->problem, ERR_NOT_FOUND, "no thread has this key");
-    return e;
+    return OK;
 }
 
 /* The thread with the key may have been deleted meanwhile: then creating it is tried again. */
@@ -517,20 +509,18 @@ enum error thread_tell_update(struct context *c, const struct thread *before, st
         .kind = STR("conversation.updated"), .payload = json_text_take(&payload, c->arena)};
     if (n == 0)
         return OK;
-    enum error e = event_emit(c, before->id, &event);
-    return e == OK ? thread_get(c, before->id, after) : e;
+    TRY(event_emit(c, before->id, &event));
+    return thread_get(c, before->id, after);
 }
 
 enum error thread_set_status(struct context *c, struct thread *thread, enum thread_status status)
 {
     struct thread after = *thread;
     after.status = status;
-    enum error e = check_transition(c, thread->status, after.status);
-    if (e == OK)
-        e = write_row(c, &after);
-    if (e == OK)
-        e = emit(c, thread->id, "thread.status", thread->status, after.status);
-    return e == OK ? thread_get_head(c, thread->id, thread) : e;
+    TRY(check_transition(c, thread->status, after.status));
+    TRY(write_row(c, &after));
+    TRY(emit(c, thread->id, "thread.status", thread->status, after.status));
+    return thread_get_head(c, thread->id, thread);
 }
 
 enum error thread_set_recent_run(struct context *c, struct thread *thread, struct uuid run_id)
@@ -540,35 +530,24 @@ enum error thread_set_recent_run(struct context *c, struct thread *thread, struc
     query_uuid(&q, id, thread->id);
     query_uuid(&q, run_id, run_id);
     query_i64(&q, now, c->now_us);
-    enum error e = query_run(&q);
-    return e == OK ? thread_get_head(c, thread->id, thread) : e;
+    TRY(query_run(&q));
+    return thread_get_head(c, thread->id, thread);
 }
 
 enum error thread_delete(struct context *c, struct uuid id)
 {
     struct thread thread;
     int64_t pruned;
-    enum error e = thread_get_head(c, id, &thread);
-    if (e == OK)
-        e = context_check_match(c, thread.version);
-    if (e == OK)
-        e = event_prune(c, id, INT64_MAX, &pruned);
-    if (e == OK)
-        e = event_keep_pruned(c, id);
-    if (e == OK)
-        e = emit(c, id, "thread.deleted", thread.status, THREAD_STATUS_NONE);
-    if (e == OK)
-        e = audit_record(c, "thread.deleted", "thread", id, STR_NONE);
-    if (e == OK)
-        e = state_delete_of_thread(c, id);
-    if (e == OK)
-        e = message_forget_thread(c, id);
-    if (e == OK)
-        e = blob_doubt_thread(c, id);
-    if (e == OK)
-        e = snapshot_discard_thread(c, id);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, id, &thread));
+    TRY(context_check_match(c, thread.version));
+    TRY(event_prune(c, id, INT64_MAX, &pruned));
+    TRY(event_keep_pruned(c, id));
+    TRY(emit(c, id, "thread.deleted", thread.status, THREAD_STATUS_NONE));
+    TRY(audit_record(c, "thread.deleted", "thread", id, STR_NONE));
+    TRY(state_delete_of_thread(c, id));
+    TRY(message_forget_thread(c, id));
+    TRY(blob_doubt_thread(c, id));
+    TRY(snapshot_discard_thread(c, id));
     struct query q;
     context_query(c, &q, &SQL_THREAD_DELETE);
     query_uuid(&q, id, id);
@@ -589,9 +568,7 @@ enum error thread_forget_undo(struct context *c, struct uuid run_id)
 enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid run_id)
 {
     struct thread thread;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
     struct query q;
     context_query(c, &q, &SQL_THREAD_UNDO_GET);
     query_uuid(&q, run_id, run_id);
@@ -602,15 +579,11 @@ enum error thread_undo_run(struct context *c, struct uuid thread_id, struct uuid
         thread.important_steps = row_text(&q);
         thread.metadata = row_text(&q);
     }
-    e = query_end(&q);
-    if (e != OK || !found)
-        return e;
-    e = write_row(c, &thread);
-    if (e == OK)
-        e = write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, &thread);
-    if (e == OK)
-        e = reindex_metadata(c, thread_id, thread.metadata);
-    return e == OK
-               ? emit(c, thread_id, "thread.rolled_back", THREAD_STATUS_NONE, THREAD_STATUS_NONE)
-               : e;
+    TRY(query_end(&q));
+    if (!found)
+        return OK;
+    TRY(write_row(c, &thread));
+    TRY(write_documents(c, &SQL_THREAD_UPDATE_DOCUMENTS, &thread));
+    TRY(reindex_metadata(c, thread_id, thread.metadata));
+    return emit(c, thread_id, "thread.rolled_back", THREAD_STATUS_NONE, THREAD_STATUS_NONE);
 }

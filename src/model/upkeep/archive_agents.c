@@ -27,8 +27,8 @@ static enum error judge_definition(struct archive_walk *w, const struct archive_
     struct agent_definition definition;
     for (int i = 0; i < AGENT_PARTS; i++)
         parts[i] = text(w, row, agent_part_names[i]);
-    enum error e = agent_definition_read(&c, parts, &definition);
-    return e == OK ? agent_definition_complete(&c, &definition, ALL_AGENT_PARTS, again) : e;
+    TRY(agent_definition_read(&c, parts, &definition));
+    return agent_definition_complete(&c, &definition, ALL_AGENT_PARTS, again);
 }
 
 enum error archive_judge_agent_version(

@@ -83,9 +83,7 @@ static enum error flush(struct archive_export *x, struct problem *problem)
 {
     if (x->out.failed)
         return problem_set(problem, ERR_INTERNAL, "a row is too large for an archive");
-    enum error e = write_at(x, buf_str(&x->out), x->at, problem);
-    if (e != OK)
-        return e;
+    TRY(write_at(x, buf_str(&x->out), x->at, problem));
     x->at += x->out.len;
     buf_reset(&x->out);
     return OK;
@@ -127,8 +125,8 @@ static enum error end_member(
     buf_append(&x->out, (struct str){ZEROS, tar_padding(x->member_bytes)});
     *out_hash = sha256_finish(x->hash);
     x->hash = NULL;
-    enum error e = flush(x, problem);
-    return e == OK ? write_at(x, (struct str){header, sizeof header}, x->header_at, problem) : e;
+    TRY(flush(x, problem));
+    return write_at(x, (struct str){header, sizeof header}, x->header_at, problem);
 }
 
 /* --- The head ------------------------------------------------------------------------------- */
@@ -140,12 +138,10 @@ static enum error write_head(
     begin_member(x);
     size_t from = x->out.len;
     archive_write_head(subject, &x->out);
-    enum error e = account(x, from, problem);
-    if (e == OK)
-        e = end_member(x, STR("cairn.json"), &hash, problem);
-    if (e == OK)
-        manifest_note(x->manifest, "cairn.json", x->member_bytes, NULL, hash);
-    return e;
+    TRY(account(x, from, problem));
+    TRY(end_member(x, STR("cairn.json"), &hash, problem));
+    manifest_note(x->manifest, "cairn.json", x->member_bytes, NULL, hash);
+    return OK;
 }
 
 /* --- Rows ----------------------------------------------------------------------------------- */
@@ -298,10 +294,8 @@ enum error archive_find_subject(struct context *c, const struct archive_subject 
     context_query(c, &q, statements[subject->what]);
     query_uuid(&q, id, subject->id);
     bool found = query_next(&q);
-    enum error e = query_end(&q);
-    return e == OK && !found
-               ? context_not_found(c, archive_what_word(subject->what).ptr, subject->id)
-               : e;
+    TRY(query_end(&q));
+    return !found ? context_not_found(c, archive_what_word(subject->what).ptr, subject->id) : OK;
 }
 
 /* --- Content -------------------------------------------------------------------------------- */
@@ -342,12 +336,11 @@ static enum error write_end(struct archive_export *x, uint64_t bytes, struct pro
 static enum error place_content(struct archive_export *x, struct problem *problem)
 {
     uint64_t bytes = 0;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < x->n_blobs; i++) {
+    for (size_t i = 0; i < x->n_blobs; i++) {
         bytes += x->blobs[i].size_bytes;
-        e = place_blob(x, &x->blobs[i], problem);
+        TRY(place_blob(x, &x->blobs[i], problem));
     }
-    return e == OK ? write_end(x, bytes, problem) : e;
+    return write_end(x, bytes, problem);
 }
 
 static enum error check_room(const struct archive_export *x, struct problem *problem)
@@ -439,9 +432,7 @@ static enum error blame(
     struct store *store, struct uuid tenant_id, const struct blob_place *b, struct problem *problem)
 {
     struct doubt doubt = {tenant_id, b->id, false};
-    enum error e = store_call(store, STORE_READ, look_up, &doubt);
-    if (e != OK)
-        return e;
+    TRY(store_call(store, STORE_READ, look_up, &doubt));
     if (!doubt.is_known)
         return problem_set(
             problem, ERR_UNAVAILABLE, "content was deleted during the export: try again");

@@ -169,9 +169,9 @@ static enum error free_key(struct archive_walk *w, struct archive_value *row, st
     bool found = false;
     if (key->is_null)
         return OK;
-    enum error e = find_by(w, &SQL_ARCHIVE_TAKEN_KEY, row, &unused, &found);
-    if (e != OK || !found)
-        return e;
+    TRY(find_by(w, &SQL_ARCHIVE_TAKEN_KEY, row, &unused, &found));
+    if (!found)
+        return OK;
     *key = (struct archive_value){.is_null = true};
     ids_find(&w->archive->ids[SORT_THREAD], from)->key_dropped = true;
     return OK;
@@ -233,9 +233,9 @@ static enum error find_agent(
 {
     struct archive *a = w->archive;
     struct uuid taken;
-    enum error e = find_taken(w, row, &taken, out_was_there);
-    if (e != OK || !*out_was_there)
-        return e;
+    TRY(find_taken(w, row, &taken, out_was_there));
+    if (!*out_was_there)
+        return OK;
     struct archive_entry *entry =
         ids_find(&a->ids[SORT_AGENT], row[archive_field(w->member, "id")].id);
     entry->to = taken;
@@ -250,8 +250,8 @@ static enum error check_free(struct archive_walk *w, const struct archive_value 
     bool found;
     if (w->member->taken == NULL || (im->ids == ARCHIVE_IDS_REMAP && !w->member->has_name))
         return OK;
-    enum error e = find_taken(w, row, &taken, &found);
-    return e == OK && found ? conflict(w, row, taken) : e;
+    TRY(find_taken(w, row, &taken, &found));
+    return found ? conflict(w, row, taken) : OK;
 }
 
 /* --- Adding --------------------------------------------------------------------------------- */
@@ -304,16 +304,16 @@ static enum error clear_log(struct import *im, struct uuid thread_id)
         &SQL_ARCHIVE_CLEAR_EVENTS, &SQL_ARCHIVE_CLEAR_GARBAGE};
     int64_t next = 0;
     bool has_next = false;
-    enum error e = event_take_id(im->c, &has_next, &next);
-    if (e == OK && has_next)
-        e = event_raise_floor(im->c, next);
-    for (size_t i = 0; e == OK && i < COUNT_OF(statements); i++) {
+    TRY(event_take_id(im->c, &has_next, &next));
+    if (has_next)
+        TRY(event_raise_floor(im->c, next));
+    for (size_t i = 0; i < COUNT_OF(statements); i++) {
         struct query q;
         context_query(im->c, &q, statements[i]);
         query_uuid(&q, id, thread_id);
-        e = query_run(&q);
+        TRY(query_run(&q));
     }
-    return e;
+    return OK;
 }
 
 /* Adds the references to items, which are in the manifest of the snapshot. */
@@ -338,12 +338,10 @@ static enum error follow(struct archive_walk *w, const struct archive_value *row
     struct uuid id = row[archive_field(w->member, "id")].id;
     event_forget_thread(im->c, id);
     struct arena_mark mark = arena_mark(im->c->arena);
-    enum error e = im->ids == ARCHIVE_IDS_KEEP ? clear_log(im, id) : OK;
-    if (e == OK)
-        e = thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text);
-    if (e == OK)
-        arena_rewind(im->c->arena, mark);
-    return e;
+    TRY(im->ids == ARCHIVE_IDS_KEEP ? clear_log(im, id) : OK);
+    TRY(thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text));
+    arena_rewind(im->c->arena, mark);
+    return OK;
 }
 
 static bool is_last_event(const struct archive_walk *w, const struct archive_value *row)
@@ -359,11 +357,10 @@ static enum error take_row(struct archive_walk *w, struct archive_value *row)
 {
     struct import *im = w->data;
     bool was_there = false;
-    enum error e = OK;
     if (w->member == &archive_members[MEMBER_AGENTS] && w->archive->subject.what == ARCHIVE_THREAD)
-        e = find_agent(w, row, &was_there);
-    if (e != OK || was_there)
-        return e;
+        TRY(find_agent(w, row, &was_there));
+    if (was_there)
+        return OK;
     if (w->member == &archive_members[MEMBER_EVENTS])
         im->ends_thread = is_last_event(w, row);
     struct uuid from = w->member == &archive_members[MEMBER_THREADS]
@@ -373,13 +370,13 @@ static enum error take_row(struct archive_walk *w, struct archive_value *row)
     if (w->member == &archive_members[MEMBER_EVENTS] && im->ids == ARCHIVE_IDS_REMAP)
         map_payload(w, row[archive_field(w->member, "kind")].text,
             &row[archive_field(w->member, "payload")]);
-    e = check_free(w, row);
-    if (e == OK && !uuid_is_nil(from))
-        e = free_key(w, row, from);
-    if (e != OK || im->dry)
-        return e;
-    e = add_row(w, row);
-    return e == OK ? follow(w, row) : e;
+    TRY(check_free(w, row));
+    if (!uuid_is_nil(from))
+        TRY(free_key(w, row, from));
+    if (im->dry)
+        return OK;
+    TRY(add_row(w, row));
+    return follow(w, row);
 }
 
 /* --- Content -------------------------------------------------------------------------------- */
@@ -484,16 +481,16 @@ enum error archive_apply(struct context *c, struct archive *a, enum archive_ids 
 {
     struct import im = {.c = c, .archive = a, .ids = ids, .dry = dry};
     struct archive_walk w = {.archive = a, .problem = c->problem, .take = take_row, .data = &im};
-    enum error e = choose_ids(&im);
+    TRY(choose_ids(&im));
     /* Only one import of a tenant at a time: a row that is free now is free when it is added. */
-    if (e == OK && !dry)
-        e = context_lock_tenant(c);
-    if (e == OK && !dry)
-        e = adopt(&im);
-    for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
-        e = archive_walk(&w, (enum archive_member_id)i);
-    if (e != OK || dry)
-        return e;
+    if (!dry)
+        TRY(context_lock_tenant(c));
+    if (!dry)
+        TRY(adopt(&im));
+    for (size_t i = 0; i < MEMBER_COUNT; i++)
+        TRY(archive_walk(&w, (enum archive_member_id)i));
+    if (dry)
+        return OK;
     tx_drop_memo(c->tx);
     if (a->members[MEMBER_EVENTS].rows > 0)
         event_publish_many(c);

@@ -47,9 +47,7 @@ static struct str name_of(const struct indexer *x)
 static enum error read_header(struct indexer *x)
 {
     char block[TAR_BLOCK_BYTES];
-    enum error e = archive_pread(x->archive, x->at, block, sizeof block, x->problem);
-    if (e != OK)
-        return e;
+    TRY(archive_pread(x->archive, x->at, block, sizeof block, x->problem));
     x->is_end = tar_is_zero(block);
     const char *rule = x->is_end ? NULL : tar_read(block, &x->header);
     if (rule != NULL)
@@ -64,9 +62,7 @@ static enum error read_header(struct indexer *x)
 
 static enum error expect_member(struct indexer *x, const char *name)
 {
-    enum error e = read_header(x);
-    if (e != OK)
-        return e;
+    TRY(read_header(x));
     if (x->is_end)
         return archive_broken(x->problem, str_of(name), "is missing");
     if (!str_eq(name_of(x), str_of(name)))
@@ -164,20 +160,14 @@ static enum error read_head(struct indexer *x)
     struct archive *a = x->archive;
     struct json_doc doc;
     struct json_error bad;
-    enum error e = expect_member(x, "cairn.json");
-    if (e != OK)
-        return e;
+    TRY(expect_member(x, "cairn.json"));
     if (x->header.size_bytes > ARCHIVE_HEAD_MAX_BYTES)
         return archive_broken(x->problem, STR("cairn.json"), "is too large");
-    e = pass_member(x, &a->head);
-    if (e != OK)
-        return e;
+    TRY(pass_member(x, &a->head));
     struct str text = {x->piece, (size_t)a->head.size_bytes};
     if (!json_parse(x->problem->arena, text, &doc, &bad))
         return archive_broken(x->problem, STR("cairn.json"), "byte %zu: %s", bad.offset, bad.rule);
-    e = read_version(x, json_root(&doc));
-    if (e != OK)
-        return e;
+    TRY(read_version(x, json_root(&doc)));
     if (!read_subject(json_root(&doc), &a->subject))
         return archive_broken(
             x->problem, STR("cairn.json"), "must name its subject: a thread, an agent or a tenant");
@@ -213,9 +203,7 @@ static enum error add_content(struct indexer *x, struct sha256 named)
         memcmp(a->contents[a->n_contents - 1].sha256.bytes, named.bytes, SHA256_LEN) >= 0)
         return archive_broken(x->problem, name_of(x), "is not in the order of the hashes");
     struct str name = arena_str(x->problem->arena, name_of(x));
-    enum error e = pass_member(x, &place);
-    if (e != OK)
-        return e;
+    TRY(pass_member(x, &place));
     if (memcmp(place.hash.bytes, named.bytes, SHA256_LEN) != 0)
         return archive_broken(x->problem, name, "does not have the hash in its name");
     if (a->n_contents == a->cap_contents) {
@@ -245,9 +233,7 @@ static enum error read_contents(struct indexer *x)
         if (!str_starts_with(name, folder) ||
             !read_hash(str_slice(name, folder.len, name.len), &named))
             return archive_broken(x->problem, name, "does not belong in an archive");
-        e = add_content(x, named);
-        if (e != OK)
-            return e;
+        TRY(add_content(x, named));
         arena_rewind(x->problem->arena, mark);
     }
 }
@@ -311,9 +297,7 @@ static enum error read_manifest(struct indexer *x)
     struct archive_place place;
     if (x->header.size_bytes > ARCHIVE_MANIFEST_MAX_BYTES)
         return archive_broken(x->problem, STR("manifest.json"), "is too large");
-    enum error e = pass_member(x, &place);
-    if (e != OK)
-        return e;
+    TRY(pass_member(x, &place));
     struct str text = {x->piece, (size_t)place.size_bytes};
     struct sha256 digest = sha256_finish(x->digest);
     x->digest = NULL;
@@ -325,9 +309,7 @@ static enum error read_manifest(struct indexer *x)
 static enum error read_end(struct indexer *x)
 {
     char end[TAR_END_BYTES];
-    enum error e = archive_pread(x->archive, x->at, end, sizeof end, x->problem);
-    if (e != OK)
-        return e;
+    TRY(archive_pread(x->archive, x->at, end, sizeof end, x->problem));
     if (!tar_is_zero(end) || !tar_is_zero(end + TAR_BLOCK_BYTES) ||
         x->at + sizeof end != x->archive->size_bytes)
         return archive_broken(
@@ -355,9 +337,7 @@ static enum error fill(struct archive_walk *w, struct lines *l)
     if (place == NULL)
         return archive_broken(
             w->problem, STR("the line"), "is longer than %d bytes", ARCHIVE_LINE_MAX_BYTES);
-    enum error e = archive_pread(w->archive, l->at, place, size, w->problem);
-    if (e != OK)
-        return e;
+    TRY(archive_pread(w->archive, l->at, place, size, w->problem));
     buf_advance(&l->rest, size);
     l->at += size;
     return OK;
@@ -381,9 +361,7 @@ static enum error next_line(
                                  : archive_broken(w->problem, STR("the line"),
                                        "does not end with a line feed");
         looked = rest.len;
-        enum error e = fill(w, l);
-        if (e != OK)
-            return e;
+        TRY(fill(w, l));
     }
 }
 
@@ -439,28 +417,24 @@ enum error archive_walk(struct archive_walk *w, enum archive_member_id member)
 static enum error read_rows(struct indexer *x)
 {
     int64_t n_rows = 0;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++) {
+    for (size_t i = 0; i < MEMBER_COUNT; i++) {
         struct archive_place *place = &x->archive->members[i];
         bool is_absent = false;
         if (archive_members[i].is_later)
-            e = look_ahead(x, archive_members[i].name, &is_absent);
-        if (e == OK && is_absent)
+            TRY(look_ahead(x, archive_members[i].name, &is_absent));
+        if (is_absent)
             continue;
-        if (e == OK)
-            e = expect_member(x, archive_members[i].name);
-        if (e == OK)
-            e = pass_member(x, place);
+        TRY(expect_member(x, archive_members[i].name));
+        TRY(pass_member(x, place));
         n_rows += place->rows;
-        if (e == OK && n_rows > ARCHIVE_MAX_ROWS)
-            e = archive_broken(x->problem, STR("the archive"),
+        if (n_rows > ARCHIVE_MAX_ROWS)
+            TRY(archive_broken(x->problem, STR("the archive"),
                 "has more than %d rows: import its threads and agents one by one",
-                ARCHIVE_MAX_ROWS);
-        if (e == OK)
-            manifest_note(
-                x->manifest, archive_members[i].name, place->size_bytes, &place->rows, place->hash);
+                ARCHIVE_MAX_ROWS));
+        manifest_note(
+            x->manifest, archive_members[i].name, place->size_bytes, &place->rows, place->hash);
     }
-    return e;
+    return OK;
 }
 
 enum error archive_index(struct archive *a, struct problem *problem)

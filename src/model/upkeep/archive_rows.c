@@ -280,21 +280,20 @@ enum error archive_read_line(const struct archive_member *m, struct arena *arena
     struct json_error bad;
     struct json v;
     size_t n_taken = 0;
-    enum error e = OK;
     if (!json_parse_deep(arena, line, JSON_MAX_DEPTH + 1, &doc, &bad))
         return problem_set(problem, ERR_INVALID, "byte %zu: %s", bad.offset, bad.rule);
     struct json root = json_root(&doc);
     if (json_type(root) != JSON_OBJECT)
         return problem_set(problem, ERR_INVALID, "must be a JSON object");
-    for (size_t i = 0; e == OK && i < m->n_fields; i++) {
+    for (size_t i = 0; i < m->n_fields; i++) {
         const struct archive_field *f = &m->fields[i];
         bool found = !(f->flags & HIDDEN) && json_get(root, str_of(f->name), &v);
         n_taken += found;
-        e = found ? take_value(arena, f, v, problem, &out[i]) : take_absent(f, problem, &out[i]);
+        TRY(found ? take_value(arena, f, v, problem, &out[i]) : take_absent(f, problem, &out[i]));
     }
-    if (e == OK && n_taken != json_count(root))
+    if (n_taken != json_count(root))
         return problem_set(problem, ERR_INVALID, "has an unknown member");
-    return e;
+    return OK;
 }
 
 /* --- To the database ------------------------------------------------------------------------ */

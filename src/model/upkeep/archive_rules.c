@@ -114,10 +114,10 @@ static enum error judge_metadata(
     struct context *c, struct archive_walk *w, struct archive_value *row)
 {
     struct message message = {.metadata = text(w, row, "metadata")};
-    enum error e = message_check_metadata(c, &message, STR(""));
-    return e == OK && message.has_debug
+    TRY(message_check_metadata(c, &message, STR("")));
+    return message.has_debug
                ? broken(w, "\"metadata\" must not contain \"debug\", which has a field of its own")
-               : e;
+               : OK;
 }
 
 static enum error judge_message(
@@ -131,13 +131,13 @@ static enum error judge_message(
             w, "\"command\" is required for messages of type command, and only for these");
     if (!is_command && !field(w, row, "addressed_to")->is_null)
         return broken(w, "\"addressed_to\" is only for commands");
-    enum error e = judge_metadata(c, w, row);
-    if (e != OK || !is_command || is_deleted)
-        return e;
-    e = message_parse_command(c, &message, STR(""));
-    return e == OK && !str_eq(message.command, text(w, row, "command"))
+    TRY(judge_metadata(c, w, row));
+    if (!is_command || is_deleted)
+        return OK;
+    TRY(message_parse_command(c, &message, STR("")));
+    return !str_eq(message.command, text(w, row, "command"))
                ? broken(w, "\"command\" does not match the content")
-               : e;
+               : OK;
 }
 
 /* Every event of a thread creates at most one version, except for a copy with history. */
@@ -155,12 +155,10 @@ enum error archive_judge_name(
 {
     struct context c = {.arena = w->arena, .problem = w->problem};
     struct str name = text(w, row, "name");
-    enum error e = file_check_name(&c, name, STR("\"name\""));
-    if (e == OK)
-        e = judge_last_version(w, row, thread);
-    if (e == OK)
-        add_name(w->archive, thread, name);
-    return e;
+    TRY(file_check_name(&c, name, STR("\"name\"")));
+    TRY(judge_last_version(w, row, thread));
+    add_name(w->archive, thread, name);
+    return OK;
 }
 
 static enum error judge_file_version(
@@ -168,12 +166,12 @@ static enum error judge_file_version(
 {
     struct str source = text(w, row, "source_name");
     const struct archive_value *restored = field(w, row, "restored_from");
-    enum error e = file_check_type(c, text(w, row, "content_type"), STR("\"content_type\""));
-    if (e == OK && !str_is_none(source))
-        e = file_check_name(c, source, STR("\"source_name\""));
-    if (e == OK && !restored->is_null && restored->number >= field(w, row, "version")->number)
+    TRY(file_check_type(c, text(w, row, "content_type"), STR("\"content_type\"")));
+    if (!str_is_none(source))
+        TRY(file_check_name(c, source, STR("\"source_name\"")));
+    if (!restored->is_null && restored->number >= field(w, row, "version")->number)
         return broken(w, "\"restored_from\" must be an earlier version");
-    return e;
+    return OK;
 }
 
 static enum error judge_state(struct context *c, struct archive_walk *w, struct archive_value *row)

@@ -195,11 +195,10 @@ static enum error add_own(struct archive_walk *w, const struct archive_value *ro
 static enum error check_references(
     struct archive_walk *w, const struct archive_value *row, struct judged *j, bool ahead)
 {
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < w->member->n_fields; i++)
+    for (size_t i = 0; i < w->member->n_fields; i++)
         if (ahead || !is_ahead(w, &w->member->fields[i]))
-            e = check_reference(w, j, &w->member->fields[i], &row[i]);
-    return e;
+            TRY(check_reference(w, j, &w->member->fields[i], &row[i]));
+    return OK;
 }
 
 /* --- Rules for the rows of each member ------------------------------------------------------- */
@@ -527,14 +526,11 @@ static enum error judge_row(struct archive_walk *w, struct archive_value *row)
     struct judged *j = w->data;
     judge *own_rules = JUDGES[w->member - archive_members];
     find_owner(w, row, j);
-    enum error e = check_references(w, row, j, false);
-    if (e == OK)
-        e = check_order(w, j, row);
-    if (e == OK)
-        e = add_own(w, row, j);
-    if (e == OK)
-        e = archive_judge_alone(w, row);
-    return e == OK && own_rules != NULL ? own_rules(w, row, j) : e;
+    TRY(check_references(w, row, j, false));
+    TRY(check_order(w, j, row));
+    TRY(add_own(w, row, j));
+    TRY(archive_judge_alone(w, row));
+    return own_rules != NULL ? own_rules(w, row, j) : OK;
 }
 
 /* --- References to later rows --------------------------------------------------------------- */
@@ -559,13 +555,13 @@ static enum error judge_ahead(struct archive_walk *w, struct archive_value *row)
     find_owner(w, row, j);
     if (is_thread)
         j->thread = ids_number(threads, ids_find(threads, field(w, row, "id")->id));
-    enum error e = check_references(w, row, j, true);
-    if (e == OK && is_snapshot)
+    TRY(check_references(w, row, j, true));
+    if (is_snapshot)
         return judge_chain(w, row);
-    if (e == OK && !is_thread && !is_run)
-        e = archive_judge_filenames(w, row, j->thread);
-    if (e != OK || !is_run)
-        return e;
+    if (!is_thread && !is_run)
+        TRY(archive_judge_filenames(w, row, j->thread));
+    if (!is_run)
+        return OK;
     const struct archive_value *parent = field(w, row, "parent_run_id");
     uint32_t depth =
         parent->is_null ? 0 : ids_find(&w->archive->ids[SORT_RUN], parent->id)->fact + 1;
@@ -610,10 +606,10 @@ static enum error verify_ahead(struct archive *a, struct problem *problem)
         MEMBER_THREADS, MEMBER_SNAPSHOTS, MEMBER_RUNS, MEMBER_MESSAGES, MEMBER_MESSAGE_VERSIONS};
     struct judged j = {0};
     struct archive_walk w = {.archive = a, .problem = problem, .take = judge_ahead, .data = &j};
-    enum error e = archive_sort_names_of_files(a, problem);
-    for (size_t i = 0; e == OK && i < COUNT_OF(members); i++)
-        e = archive_walk(&w, members[i]);
-    return e;
+    TRY(archive_sort_names_of_files(a, problem));
+    for (size_t i = 0; i < COUNT_OF(members); i++)
+        TRY(archive_walk(&w, members[i]));
+    return OK;
 }
 
 /* Finds rows and contents that are missing, or to which nothing refers. */
@@ -676,14 +672,11 @@ static enum error verify_subject(struct archive *a, struct problem *problem)
 
 enum error archive_verify(struct archive *a, struct problem *problem)
 {
-    enum error e = archive_index(a, problem);
-    for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
-        e = verify_member(a, (enum archive_member_id)i, problem);
-    if (e == OK)
-        e = archive_judge_agents(a, problem);
-    if (e == OK)
-        e = verify_ahead(a, problem);
-    if (e == OK)
-        e = verify_complete(a, problem);
-    return e == OK ? verify_subject(a, problem) : e;
+    TRY(archive_index(a, problem));
+    for (size_t i = 0; i < MEMBER_COUNT; i++)
+        TRY(verify_member(a, (enum archive_member_id)i, problem));
+    TRY(archive_judge_agents(a, problem));
+    TRY(verify_ahead(a, problem));
+    TRY(verify_complete(a, problem));
+    return verify_subject(a, problem);
 }

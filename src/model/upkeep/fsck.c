@@ -192,11 +192,11 @@ static enum error fsck_floor(struct fsck_walk *w)
     struct query q;
     int64_t rows = 1;
     query_begin(&q, w->c->tx, &SQL_FSCK_FLOOR, w->c->arena);
-    enum error e = context_number(&q, &rows);
-    if (e == OK && rows != 1)
+    TRY(context_number(&q, &rows));
+    if (rows != 1)
         fsck_found(w->fsck, "event-floor", STR("database"),
             "event_floor must have one row, but has %lld", (long long)rows);
-    return e;
+    return OK;
 }
 
 static const struct {
@@ -227,18 +227,17 @@ static uint64_t total_of(const struct contents *contents, const char *table)
 
 static enum error walk_all(struct fsck_walk *w)
 {
-    enum error e = OK;
     bool has_counts = w->fsck->contents.n_tables > 0;
-    for (size_t i = 0; e == OK && i < COUNT_OF(WALKS); i++) {
+    for (size_t i = 0; i < COUNT_OF(WALKS); i++) {
         uint64_t rows = 0;
         uint64_t total = total_of(&w->fsck->contents, WALKS[i].table);
-        e = fsck_pages(w, WALKS[i].stage, total, WALKS[i].read_page, &rows);
-        if (e == OK && !has_counts)
+        TRY(fsck_pages(w, WALKS[i].stage, total, WALKS[i].read_page, &rows));
+        if (!has_counts)
             fsck_count(w->fsck, WALKS[i].table, rows);
     }
-    if (e == OK && !has_counts && !w->fsck->quick)
+    if (!has_counts && !w->fsck->quick)
         fsck_count(w->fsck, "events", w->n_events);
-    return e;
+    return OK;
 }
 
 enum error model_fsck(struct fsck *fsck, struct tx *tx, struct problem *problem)
@@ -250,8 +249,7 @@ enum error model_fsck(struct fsck *fsck, struct tx *tx, struct problem *problem)
     c.actor = ACTOR_SYSTEM;
     context_enter_system(&c);
     struct fsck_walk w = {.fsck = fsck, .c = &c};
-    enum error e = walk_all(&w);
-    if (e == OK)
-        e = fsck_relations(&w);
-    return e == OK ? fsck_floor(&w) : e;
+    TRY(walk_all(&w));
+    TRY(fsck_relations(&w));
+    return fsck_floor(&w);
 }

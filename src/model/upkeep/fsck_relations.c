@@ -111,13 +111,13 @@ enum error fsck_read_blobs(struct fsck_walk *w, size_t *out_rows, bool *out_more
     query_i64(&q, limit, BLOBS_A_PAGE);
     for (; query_next(&q); ++*out_rows)
         n += read_blob(w, &q, &names[n]);
-    enum error e = query_end(&q);
-    for (size_t i = 0; e == OK && i < n; i++) {
+    TRY(query_end(&q));
+    for (size_t i = 0; i < n; i++) {
         const char *wrong = NULL;
-        e = fsck_content(w->fsck, w->c->tx, &names[i], w->c->problem, &wrong);
-        if (e == OK && wrong != NULL)
+        TRY(fsck_content(w->fsck, w->c->tx, &names[i], w->c->problem, &wrong));
+        if (wrong != NULL)
             fsck_found(w->fsck, "content", fsck_object(w, "content", names[i].id), "%s", wrong);
     }
     *out_more = *out_rows == BLOBS_A_PAGE;
-    return e;
+    return OK;
 }

@@ -46,11 +46,11 @@ static enum error fsck_references(struct fsck_walk *w, const struct seen_snapsho
         for (at++; at < named.n && by_hash(&named.pieces[at - 1], &named.pieces[at]) == 0;)
             at++;
     }
-    enum error e = query_end(&q);
-    if (e == OK && (!same || at < named.n))
+    TRY(query_end(&q));
+    if ((!same || at < named.n))
         fsck_found(
             w->fsck, "snapshot", object, "the references differ from the items in the manifest");
-    return e;
+    return OK;
 }
 
 static enum error fsck_document(struct fsck_walk *w, const struct seen_snapshot *s)
@@ -81,14 +81,14 @@ enum error fsck_read_snapshots(struct fsck_walk *w, size_t *out_rows, bool *out_
         w->after_id = s->id = row_uuid(&q);
         s->manifest = row_bytes(&q);
     }
-    enum error e = query_end(&q);
-    for (size_t i = 0; e == OK && i < *out_rows; i++) {
-        e = fsck_references(w, &seen[i]);
-        if (e == OK && !w->fsck->quick)
-            e = fsck_document(w, &seen[i]);
+    TRY(query_end(&q));
+    for (size_t i = 0; i < *out_rows; i++) {
+        TRY(fsck_references(w, &seen[i]));
+        if (!w->fsck->quick)
+            TRY(fsck_document(w, &seen[i]));
     }
     *out_more = *out_rows == SNAPSHOTS_A_PAGE;
-    return e;
+    return OK;
 }
 
 /* --- Items ---------------------------------------------------------------------------------- */

@@ -49,9 +49,9 @@ static enum error count_events(struct fsck_walk *w, const struct checked_thread 
         first = row_i64(&q);
         last = row_i64(&q);
     }
-    enum error e = query_end(&q);
-    if (e != OK || (count == 0 && t->last_seq <= t->pruned_seq))
-        return e;
+    TRY(query_end(&q));
+    if ((count == 0 && t->last_seq <= t->pruned_seq))
+        return OK;
     if (count != t->last_seq - t->pruned_seq || first != t->pruned_seq + 1 || last != t->last_seq)
         fsck_found(w->fsck, "events-gapless", t->object,
             "%lld events from %lld to %lld, while %lld were pruned and the last is %lld",
@@ -188,9 +188,9 @@ static enum error fsck_metadata(struct fsck_walk *w, const struct checked_thread
         rows[n].key = row_text(&q);
         rows[n].value = row_text(&q);
     }
-    enum error e = query_end(&q);
-    if (e != OK || !fsck_json(w, t->object, "metadata", t->metadata, &metadata))
-        return e;
+    TRY(query_end(&q));
+    if (!fsck_json(w, t->object, "metadata", t->metadata, &metadata))
+        return OK;
     if (json_type(metadata) != JSON_OBJECT)
         fsck_found(w->fsck, "thread-metadata", t->object, "the metadata is not an object");
     else
@@ -239,13 +239,11 @@ static void fsck_head(struct fsck_walk *w, const struct checked_thread *t)
 static enum error fsck_thread(struct fsck_walk *w, const struct checked_thread *t)
 {
     fsck_head(w, t);
-    enum error e = fsck_metadata(w, t);
-    if (e != OK)
-        return e;
+    TRY(fsck_metadata(w, t));
     if (w->fsck->quick)
         return count_events(w, t);
     struct arena_mark mark = arena_mark(w->page);
-    e = fsck_documents(w, t);
+    enum error e = fsck_documents(w, t);
     arena_rewind(w->page, mark);
     return e == OK ? walk_events(w, t) : e;
 }

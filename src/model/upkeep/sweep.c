@@ -87,10 +87,10 @@ static enum error list_silent(struct context *c, struct sweep_list *list)
     struct participant_silent *silent =
         ARENA_ARRAY(c->arena, struct participant_silent, SILENT_A_PASS);
     size_t n = 0;
-    enum error e = participant_list_silent(c, SILENT_A_PASS, silent, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
+    TRY(participant_list_silent(c, SILENT_A_PASS, silent, &n));
+    for (size_t i = 0; i < n; i++)
         add(list, SWEEP_ONLINE, silent[i].tenant_id, silent[i].thread_id);
-    return e;
+    return OK;
 }
 
 /* Walks over the threads with an age limit in a circle, some in each pass. */
@@ -186,10 +186,10 @@ static enum error list_unpacked(
 static enum error list_answers(struct context *c, struct sweep_list *list)
 {
     bool any = false;
-    enum error e = idempotency_any_old(c, &any);
-    if (e == OK && any)
+    TRY(idempotency_any_old(c, &any));
+    if (any)
         add(list, SWEEP_ANSWERS, UUID_NIL, UUID_NIL);
-    return e;
+    return OK;
 }
 
 /* Messages that were added in bulk; one thread in each pass. */
@@ -197,10 +197,10 @@ static enum error list_words(struct context *c, struct sweep_list *list)
 {
     struct uuid tenant_id, thread_id;
     bool found = false;
-    enum error e = message_find_unsearchable(c, &found, &tenant_id, &thread_id);
-    if (e == OK && found)
+    TRY(message_find_unsearchable(c, &found, &tenant_id, &thread_id));
+    if (found)
         add(list, SWEEP_WORDS, tenant_id, thread_id);
-    return e;
+    return OK;
 }
 
 /* One tenant in each pass. */
@@ -219,10 +219,10 @@ static enum error list_store_words(struct context *c, struct sweep_list *list)
 {
     struct uuid tenant_id;
     bool found = false;
-    enum error e = memory_find_unsearchable(c, &found, &tenant_id);
-    if (e == OK && found)
+    TRY(memory_find_unsearchable(c, &found, &tenant_id));
+    if (found)
         add(list, SWEEP_STORED, tenant_id, UUID_NIL);
-    return e;
+    return OK;
 }
 
 enum error sweep_list(
@@ -232,33 +232,27 @@ enum error sweep_list(
     *out_list = (struct sweep_list){
         .items = ARENA_ARRAY(c->arena, struct sweep_item, ITEMS_A_PASS), .next = *from};
     context_enter_system(c);
-    enum error e = try_lock(c, &locked);
-    if (e != OK || !locked)
-        return e;
+    TRY(try_lock(c, &locked));
+    if (!locked)
+        return OK;
     /* Ending a lease needs disk space. With a full disk no worker could claim the run either. */
     if (!tx_is_full(c->tx))
-        e = list_leases(c, out_list);
-    if (e == OK && !tx_is_full(c->tx))
-        e = list_silent(c, out_list);
-    if (e == OK && !tx_is_full(c->tx))
-        e = list_words(c, out_list);
-    if (e == OK && !tx_is_full(c->tx))
-        e = list_store_words(c, out_list);
-    if (e == OK)
-        e = list_store_expired(c, out_list);
-    if (e == OK)
-        e = list_aged(c, from, out_list);
-    if (e == OK)
-        e = list_garbage(c, out_list);
-    if (e == OK)
-        e = list_uploads(c, out_list);
-    if (e == OK)
-        e = list_content(c, out_list);
-    if (e == OK)
-        e = list_snapshots(c, out_list);
-    if (e == OK && !tx_is_full(c->tx))
-        e = list_unpacked(c, from, out_list);
-    return e == OK ? list_answers(c, out_list) : e;
+        TRY(list_leases(c, out_list));
+    if (!tx_is_full(c->tx))
+        TRY(list_silent(c, out_list));
+    if (!tx_is_full(c->tx))
+        TRY(list_words(c, out_list));
+    if (!tx_is_full(c->tx))
+        TRY(list_store_words(c, out_list));
+    TRY(list_store_expired(c, out_list));
+    TRY(list_aged(c, from, out_list));
+    TRY(list_garbage(c, out_list));
+    TRY(list_uploads(c, out_list));
+    TRY(list_content(c, out_list));
+    TRY(list_snapshots(c, out_list));
+    if (!tx_is_full(c->tx))
+        TRY(list_unpacked(c, from, out_list));
+    return list_answers(c, out_list);
 }
 
 /* --- Doing it ------------------------------------------------------------------------------- */
@@ -280,10 +274,10 @@ static enum error settle_content(
     struct context *c, const struct sweep_item *item, struct sweep_report *report)
 {
     bool unused;
-    enum error e = blob_settle(c, item->id, &unused);
-    if (e == OK && unused)
+    TRY(blob_settle(c, item->id, &unused));
+    if (unused)
         report->unused[report->n_unused++] = (struct blob_note){item->tenant_id, item->id};
-    return e;
+    return OK;
 }
 
 static enum error do_item(
@@ -292,9 +286,9 @@ static enum error do_item(
     bool locked = false;
     c->actor = ACTOR_SYSTEM;
     context_enter_system(c);
-    enum error e = try_lock(c, &locked);
-    if (e != OK || !locked)
-        return e;
+    TRY(try_lock(c, &locked));
+    if (!locked)
+        return OK;
     if (item->kind != SWEEP_ANSWERS)
         context_enter(c, item->tenant_id);
     switch (item->kind) {
@@ -342,15 +336,14 @@ enum error model_sweep(
 {
     struct sweep_list list;
     *out_report = (struct sweep_report){0};
-    enum error e = sweep_list(c, position, &list);
+    TRY(sweep_list(c, position, &list));
     bool more = list.more;
-    for (size_t i = 0; e == OK && i < list.count; i++) {
+    for (size_t i = 0; i < list.count; i++) {
         out_report->more = false;
-        e = do_item(c, &list.items[i], out_report);
+        TRY(do_item(c, &list.items[i], out_report));
         more = more || out_report->more;
     }
     out_report->more = more;
-    if (e == OK)
-        *position = list.next;
-    return e;
+    *position = list.next;
+    return OK;
 }

@@ -108,10 +108,9 @@ static enum error read_access(
         c->now_us >= tail->access_checked_us)
         return OK;
     page->after.access_checked_us = c->now_us;
-    enum error e = read_revoked(c, tenants, page);
-    if (e == OK)
-        e = read_gone(c, tenants, page);
-    return e == OK ? read_first_key(c, page) : e;
+    TRY(read_revoked(c, tenants, page));
+    TRY(read_gone(c, tenants, page));
+    return read_first_key(c, page);
 }
 
 /* Returns true if the tail must jump to the horizon without publishing the events before it. */

@@ -667,9 +667,7 @@ static enum error echo(void *data, struct tx *tx)
     EXPECT(str_is_none(row_text(&q)));
     EXPECT_EQ(row_i64(&q), 7);
     EXPECT(!query_next(&q));
-    enum error e = query_end(&q);
-    if (e != OK)
-        return e;
+    TRY(query_end(&q));
     query_begin(&q, tx, &SQL_TYPES_ECHO, &l->arena);
     EXPECT(query_next(&q));
     for (int i = 0; i < 6; i++)
