@@ -707,7 +707,7 @@ test('on PostgreSQL a check finds what breaks a rule, and pg_dump is named for b
     server.sql('DELETE FROM events WHERE seq = 11');
     const end = await runCairn(args);
     assert.equal(end.code, 1);
-    const gaps = end.stdout.match(/^events-gapless\tthread \S+\tevent 11 is not there/mg);
+    const gaps = end.stdout.match(/^events-gapless\tthread \S+\tevent 11 is missing/mg);
     assert.equal(gaps.length, 3);
     await refuse(/has no schema "nobody" of Cairn's/, 'check', '--db', server.db, '--db-schema',
       'nobody');
