@@ -709,7 +709,7 @@ test('on PostgreSQL a check finds what breaks a rule, and pg_dump is named for b
     assert.equal(end.code, 1);
     const gaps = end.stdout.match(/^events-gapless\tthread \S+\tevent 11 is missing/mg);
     assert.equal(gaps.length, 3);
-    await refuse(/has no schema "nobody" of Cairn's/, 'check', '--db', server.db, '--db-schema',
+    await refuse(/has no Cairn schema "nobody"/, 'check', '--db', server.db, '--db-schema',
       'nobody');
     for (const command of ['backup', 'restore']) {
       const refused =

@@ -130,7 +130,7 @@ export class FileClerk extends Actor {
     for (let offset = 0; offset < text.length; ) {
       const end = offset === 0 ? Math.ceil(text.length / 2) : text.length;
       const answer = await this.append(path, offset, text.slice(offset, end));
-      if (answer?.status === 409 && /another request writes/.test(answer.body.detail)) {
+      if (answer?.status === 409 && /another request is writing/.test(answer.body.detail)) {
         await this.change('DELETE', path);
         return;
       }
