@@ -63,6 +63,7 @@ describe('the chat agents', { concurrency: 3 }, () => {
       const ann = chat.talk(other(language), 'trip');
       ann.say('note bring bob');
       await ann.end();
+      await bob.until(/^ann: note bring bob$/m); // he follows live, and ann does not wait for him
       assert.equal((await bob.end()).match(/^ann: /gm).length, 3, 'others go by their own names');
     });
 

@@ -151,7 +151,7 @@ const HARMS = [
 ];
 
 test(`the disk fails ${ROUNDS} times under load, and nothing acknowledged is lost or doubled`,
-  { ...FILES, timeout: ROUNDS * 30_000 + 60_000 }, async (t) => {
+  { ...FILES, timeout: (ROUNDS + 3) * 60_000 }, async (t) => {
     const { server, meddle } = await startMeddled(t);
     const scene = await Scene.begin(t, server);
     const struck = HARMS.map(() => 0);
@@ -159,10 +159,15 @@ test(`the disk fails ${ROUNDS} times under load, and nothing acknowledged is los
       const harm = round % HARMS.length;
       const [kind, how] = HARMS[harm];
       const after = Math.floor(Math.random() * 12);
-      const end = await scene.harmed(() => meddle.fail(kind, { ...how, after }), () => {
-        struck[harm] += meddle.struck(kind);
-        meddle.mend();
-      }, { ends: kind === 'sync' });
+      const end = await scene.harmed({
+        harm: () => meddle.fail(kind, { ...how, after }),
+        hasStruck: () => meddle.struck(kind) > 0,
+        mend() {
+          struck[harm] += meddle.struck(kind);
+          meddle.mend();
+        },
+        ends: kind === 'sync',
+      });
       if (kind === 'sync')
         assert.equal(end.code, FATAL, server.stderr);
     }

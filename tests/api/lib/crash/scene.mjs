@@ -2,11 +2,10 @@
 // One server that is killed again and again, and the actors that work on it meanwhile.
 import assert from 'node:assert/strict';
 import { atEnd } from '../ending.mjs';
-import { expectStatus, pause, startServer, twoTenants } from '../server.mjs';
+import { eventually, expectStatus, pause, startServer, twoTenants } from '../server.mjs';
 import { ACTORS } from './index.mjs';
 
 const WHOLE_EVERY = 50;
-const LEFT_OVER_MS = 2000;
 
 /** How long the server may live: mostly not long, at times past a checkpoint of the WAL. */
 const lifetime = () => (Math.random() < 0.03 ? 1500 : 5 + Math.random() * 150);
@@ -24,7 +23,7 @@ const onlyComputes = (method, { parameters = [] }) =>
 
 export class Scene {
   kills = 0;
-  startedAt = Date.now();
+  leftOver = 0; // connections of before the last kill that may still be used
   ending = false;
   resting = true;
   back = Promise.resolve(); // until the server is
@@ -88,7 +87,7 @@ export class Scene {
   /** The server is about to end; or a connection of before the last kill is noticed only now. */
   mayBreak(error) {
     const isReset = ['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'].includes(error.cause?.cause?.code);
-    return this.ending || (isReset && Date.now() - this.startedAt < LEFT_OVER_MS);
+    return this.ending || (isReset && this.leftOver-- > 0);
   }
 
   /** Everybody works until `time` is over, then ends the step that it is in. */
@@ -123,10 +122,10 @@ export class Scene {
   }
 
   /**
-   * `harm` does something to the server, which ends by itself of it, or else is killed after it was
-   * mended. Returns how it ended by itself.
+   * `harm` does something to the server, which ends by itself of it, or else is killed after the
+   * harm has struck and was mended. Returns how the server ended by itself.
    */
-  async harmed(harm, mend, { ends }) {
+  async harmed({ harm, hasStruck, mend, ends }) {
     let end = null;
     await this.#work(async () => {
       await pause(lifetime());
@@ -134,8 +133,12 @@ export class Scene {
       harm();
       if (ends)
         end = await this.server.ending();
-      else
-        await pause(200).then(mend).then(() => pause(50));
+      else {
+        await eventually(() => this.resting || hasStruck(), 'no call was made to fail');
+        await pause(100);
+        mend();
+        await pause(50);
+      }
       await this.#away(async () => {
         await this.server.kill();
         mend();
@@ -155,7 +158,7 @@ export class Scene {
     try {
       await absence();
     } finally {
-      this.startedAt = Date.now();
+      this.leftOver = 2 * this.actors.length;
       this.resting = true;
       isBack();
     }
