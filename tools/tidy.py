@@ -75,6 +75,27 @@ def check_errors(path, text):
             fault(path, text.count("\n", 0, found.start()) + 1, "use TRY to return the error")
 
 
+# What a function holds without CLEANUP must be released before TRY may return.
+HELD = re.compile(r"(?:(\w+) = sha256_create\(\)|(?:json_text|buf)_init\(&(\w+),)")
+RELEASED = r"\b(sha256_finish|json_text_take|buf_deinit|buf_take)\(&?%s\b"
+
+
+def check_held(path, lines):
+    held, cleaned = {}, ""
+    for number, line in enumerate(lines, 1):
+        if line == "{":
+            held, cleaned = {}, ""
+        if "CLEANUP(" in line:
+            cleaned += line
+        found = HELD.search(line)
+        if found and not re.search(rf"\b{found[1] or found[2]}\b", cleaned):
+            held[found[1] or found[2]] = number
+        held = {name: at for name, at in held.items() if not re.search(RELEASED % name, line)}
+        if held and re.match(r"\s+TRY\(", line):
+            fault(path, number, f"TRY may return without a release of {', '.join(held)}")
+            held = {}
+
+
 # Comments name their subject and use the usual verbs; see CONTRIBUTING.md.
 VAGUE_START = re.compile(r"[\s*-]*(What|Who|Whoever|Whatever|Somebody|Nobody)\b")
 VAGUE_WORDS = re.compile(
@@ -123,6 +144,7 @@ for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c
     text = source.read_text().splitlines()
     check_lines(source, text)
     check_functions(source, text)
+    check_held(source, text)
     check_errors(source, source.read_text())
     check_comments(source, source.read_text())
     if source.suffix == ".h":

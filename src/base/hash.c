@@ -59,6 +59,12 @@ struct sha256 sha256_finish(struct sha256_state *state)
     return digest;
 }
 
+void sha256_freep(struct sha256_state **state)
+{
+    EVP_MD_CTX_free((*state)->context);
+    OPENSSL_free(*state);
+}
+
 struct sha256 sha256_so_far(const struct sha256_state *state)
 {
     struct sha256 digest = {{0}};

@@ -16,6 +16,8 @@ struct sha256_state;
 struct sha256_state *sha256_create(void);
 void sha256_add(struct sha256_state *state, struct str bytes);
 struct sha256 sha256_finish(struct sha256_state *state);
+/* For CLEANUP: frees a state that was not finished. */
+void sha256_freep(struct sha256_state **state);
 /* The hash of the bytes so far; more may be added. */
 struct sha256 sha256_so_far(const struct sha256_state *state);
 struct sha256 sha256_of(struct str bytes);

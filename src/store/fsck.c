@@ -131,13 +131,13 @@ static enum error fsck_in_database(struct fsck *fsck, struct tx *tx,
         *out_wrong = numbers[0] == 0 ? IS_MISSING : IS_SHORT;
     if (!fsck->deep || *out_wrong != NULL)
         return OK;
-    struct sha256_state *state = sha256_create();
+    CLEANUP(sha256_freep) struct sha256_state *state = sha256_create();
     for (int64_t n = 0; n < numbers[0]; n++) {
         TRY(hash_chunk(tx, name, n, state));
         if (progress_is_cancelled(fsck->progress))
             return problem_set(problem, ERR_CANCELLED, "called off");
     }
-    struct sha256 hash = sha256_finish(state);
+    struct sha256 hash = sha256_so_far(state);
     if (memcmp(&hash, &name->sha256, sizeof hash) != 0)
         *out_wrong = IS_CHANGED;
     return OK;

@@ -102,7 +102,7 @@ enum error file_hash(int fd, const char *path, int to, const char *to_path, cons
     if (fstat(fd, &info) != 0)
         return file_problem("cannot read", path, problem);
     char *buffer CLEANUP(mem_freep) = mem_alloc(CHUNK_BYTES);
-    struct sha256_state *state = sha256_create();
+    CLEANUP(sha256_freep) struct sha256_state *state = sha256_create();
     uint64_t done = 0;
     ssize_t n = 0;
     while ((n = read_some(fd, buffer, done)) > 0) {
@@ -116,7 +116,7 @@ enum error file_hash(int fd, const char *path, int to, const char *to_path, cons
     }
     if (n < 0)
         TRY(file_problem("cannot read", path, problem));
-    struct sha256 hash = sha256_finish(state);
+    struct sha256 hash = sha256_so_far(state);
     *out_hash = hash;
     *out_size = done;
     return OK;

@@ -134,8 +134,9 @@ static enum error identify_source(struct transfer *t, struct str *out_source)
         if (e == OK && strcmp(table->name, "tenants") == 0) {
             struct sha256 tenants;
             e = transfer_hash_table(t->from, table, &tenants);
-            transfer_hash_str(
-                hash, (struct str){(const char *)tenants.bytes, sizeof tenants.bytes});
+            if (e == OK)
+                transfer_hash_str(
+                    hash, (struct str){(const char *)tenants.bytes, sizeof tenants.bytes});
         }
     }
     struct sha256 source = sha256_finish(hash);

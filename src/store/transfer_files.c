@@ -302,7 +302,7 @@ static enum error verify_content(struct transfer *t, const struct content_name *
     CLEANUP(close_errand)
     struct errand r = {
         .t = t, .name = name, .from_fd = -1, .to_fd = -1, .piece = mem_alloc(PIECE_BYTES)};
-    struct sha256_state *state = sha256_create();
+    CLEANUP(sha256_freep) struct sha256_state *state = sha256_create();
     TRY(open_source(&r, t->to, directory_of(t->to), &r.from_fd));
     for (uint64_t n = 0; n < count_pieces(name); n++) {
         TRY(read_piece(&r, t->to, r.from_fd, n));
@@ -310,9 +310,9 @@ static enum error verify_content(struct transfer *t, const struct content_name *
         if (progress_is_cancelled(t->progress))
             TRY(transfer_cancelled(t));
     }
-    struct sha256 hash = sha256_finish(state);
+    struct sha256 hash = sha256_so_far(state);
     if (memcmp(hash.bytes, name->sha256.bytes, SHA256_LEN) != 0)
-        TRY(lost(t, t->to, name));
+        return lost(t, t->to, name);
     return OK;
 }
 

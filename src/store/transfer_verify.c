@@ -45,7 +45,7 @@ enum error transfer_hash_table(
     struct side *side, const struct transfer_table *table, struct sha256 *out_hash)
 {
     struct transfer_value row[TRANSFER_MAX_COLUMNS];
-    struct sha256_state *hash = hash_begin(table);
+    CLEANUP(sha256_freep) struct sha256_state *hash = hash_begin(table);
     bool found = true;
     TRY(side->ops->ask(side, plan_select(side, table, false), NULL, NULL, 0));
     while (found) {
@@ -53,7 +53,7 @@ enum error transfer_hash_table(
         if (found)
             hash_row(hash, table, row);
     }
-    *out_hash = sha256_finish(hash);
+    *out_hash = sha256_so_far(hash);
     return OK;
 }
 

@@ -150,10 +150,12 @@ enum error state_tell(struct context *c, const struct state_place *place, const 
     struct threads threads;
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
-    TRY(write_payload(c, &payload.w, place, before, after));
+    enum error e = write_payload(c, &payload.w, place, before, after);
     struct event event = {.kind = str_of(kind),
         .text = arena_printf(c->arena, "state document %.*s", STR_ARG(place->name)),
         .payload = json_text_take(&payload, c->arena)};
+    if (e != OK)
+        return e;
     TRY(list_threads(c, place, &threads));
     for (size_t i = 0; i < threads.count; i++)
         TRY(event_emit(c, threads.ids[i], &event));
