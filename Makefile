@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
-# The front door. Each target installs what it needs (Debian packages by name), builds and runs.
+# Entry points. Each target installs the Debian packages that it needs, builds, and runs.
 #   make run      build and start Cairn on SQLite, on 127.0.0.1:7420, data in ./data
-#   make test     the tests of the plain build, in minutes; ends with "N passed, N failed"
-#   make verify   the remaining tests on PostgreSQL, larger samples, ASan+UBSan and TSan
-#   make one      T=events: unit tests with "events" in their name and tests/api/events.test.mjs,
+#   make test     run the tests of the plain build, in minutes; ends with "N passed, N failed"
+#   make verify   run the remaining tests on PostgreSQL, larger samples, ASan+UBSan and TSan
+#   make one      T=events: run the unit tests with "events" in their name and tests/api/events.test.mjs,
 #                 on SQLite; ENGINE=postgres: on PostgreSQL
-#   make clients  the clients in sdk/: their builds, types, tests, documents and examples
-#   make chaos    three nodes and PostgreSQL, killed and cut CHAOS_CYCLES=100 times under load
-#   make crash    the server, killed CRASH_CYCLES=1000 times under load on each engine; its disk fails
-#   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": a part of it;
-#                 BENCH_DIR: where its data go, /tmp unless told
-#   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print what they reached
-#   make fresh    prove `make run` and `make test` inside a new Debian 12
-#   make sdk      write what the clients have of the API anew, after a change of routes
+#   make clients  build and test the clients in sdk/, with their types, documents and examples
+#   make chaos    kill and cut off three nodes and PostgreSQL under load, CHAOS_CYCLES=100 times
+#   make crash    kill the server under load, CRASH_CYCLES=1000 times on each engine; make its disk fail
+#   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": one section;
+#                 BENCH_DIR: the directory for data, /tmp by default
+#   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print their coverage
+#   make fresh    run `make run` and `make test` in a new Debian 12
+#   make sdk      regenerate the clients' API code after a change of routes
 #   make format   clang-format every C file in place
-#   make install  DESTDIR=… PREFIX=/usr/local; make uninstall takes it away again
-#   make deb      Debian packages into build-deb/packages
-#   make try-deb  install, start, upgrade, remove and purge them in a new Debian 12
+#   make install  DESTDIR=… PREFIX=/usr/local; make uninstall removes the files again
+#   make deb      build Debian packages in build-deb/packages
+#   make try-deb  install, start, upgrade, remove and purge the packages in a new Debian 12
 
 BUILD ?= build
 PREFIX ?= /usr/local
@@ -58,7 +58,7 @@ chaos: build
 	@tools/deps test
 	@tools/run_tests.py chaos $(CHAOS_CYCLES) $(BUILD)/src/cli/cairn
 
-# With tests: the library that makes a disk fail, and the sweep of faults, are among them.
+# Needs a build with tests, which has the library that makes a disk fail and the fault sweep.
 crash:
 	@tools/deps build test
 	@tools/run_tests.py crash $(CRASH_CYCLES)
@@ -85,7 +85,7 @@ install: build
 	@meson configure $(BUILD) -Dprefix=$(PREFIX)
 	meson install -C $(BUILD) $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
 
-# What the last `make install` put there.
+# Removes the files that the last `make install` installed.
 uninstall:
 	ninja -C $(BUILD) uninstall
 
