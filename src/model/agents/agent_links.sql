@@ -37,7 +37,7 @@ SELECT count(*) FROM agent_links WHERE tenant_id = :tenant_id AND parent_id = :i
 SELECT coalesce(max(position) + 1, 0) FROM agent_links
 WHERE tenant_id = :tenant_id AND parent_id = :id;
 
--- Every link below an agent, with what a tree shows of the child.
+-- Every link below an agent, with the columns of the child that a tree shows.
 -- name: agent_branches
 WITH RECURSIVE walk (id) AS (
     SELECT a.id FROM agents AS a WHERE a.tenant_id = :tenant_id AND a.id = :id
@@ -52,7 +52,7 @@ JOIN agents AS a ON a.tenant_id = l.tenant_id AND a.id = l.child_id
 WHERE l.tenant_id = :tenant_id AND l.parent_id = walk.id
 ORDER BY l.parent_id, l.position, l.child_id LIMIT :limit;
 
--- The longest way that leads to an agent.
+-- The length of the longest path from a root to an agent.
 -- name: agent_links_above
 WITH RECURSIVE walk (parent_id, depth) AS (
     SELECT parent_id, 1 FROM agent_links WHERE tenant_id = :tenant_id AND child_id = :id

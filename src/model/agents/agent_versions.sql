@@ -39,7 +39,7 @@ VALUES (:tenant_id, :id, :number, :version, :system_prompt, :workflow_graph, :me
     :guardrail_config, :llm_config, :execution_config, :tools, :description, :created_by, :now,
     :now);
 
--- A run that begins meanwhile is first, or waits and gets what this leaves.
+-- A run that starts at the same time either precedes this change, or waits and uses its result.
 -- name: agent_version_update
 UPDATE agent_versions SET system_prompt = :system_prompt, workflow_graph = :workflow_graph,
     memory_config = :memory_config, guardrail_config = :guardrail_config, llm_config = :llm_config,

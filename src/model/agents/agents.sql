@@ -15,13 +15,13 @@ INSERT INTO agents (tenant_id, id, name, kind, description, metadata, is_active,
 VALUES (:tenant_id, :id, :name, :kind, :description, :metadata, :is_active, :now, :now)
 ON CONFLICT DO NOTHING;
 
--- Its row is the lock of what belongs to the agent alone.
+-- The row of the agent is the lock for data that belongs to the agent alone.
 -- name: agent_lock
 {{postgres:
 SELECT 1 FROM agents WHERE tenant_id = :tenant_id AND id = :id FOR NO KEY UPDATE;
 }}
 
--- It stays as long as whoever asked needs it.
+-- Prevents the deletion of the agent until the transaction ends.
 -- name: agent_hold
 {{postgres:
 SELECT 1 FROM agents WHERE tenant_id = :tenant_id AND id = :id FOR KEY SHARE;
@@ -46,7 +46,7 @@ UPDATE agents SET name = :name, description = :description, metadata = :metadata
 WHERE tenant_id = :tenant_id AND id = :id AND NOT EXISTS (SELECT 1 FROM agents AS other
     WHERE other.tenant_id = :tenant_id AND other.name = :name AND other.id <> :id);
 
--- A thread in which it takes part, if there is one.
+-- Returns a thread in which the agent participates, if there is one.
 -- name: agent_thread
 SELECT thread_id FROM participants
 WHERE tenant_id = :tenant_id AND principal = :principal AND active LIMIT 1;
@@ -54,6 +54,6 @@ WHERE tenant_id = :tenant_id AND principal = :principal AND active LIMIT 1;
 -- name: agent_delete
 DELETE FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 
--- Documents have no foreign key to the agent: those of a thread alone have none.
+-- Documents have no foreign key to the agent, because the documents of a thread have no agent.
 -- name: agent_delete_states
 DELETE FROM state_documents WHERE tenant_id = :tenant_id AND agent_id = :id;

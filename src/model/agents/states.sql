@@ -12,7 +12,7 @@
 -- define with_version: LEFT JOIN state_versions AS v
 --   | ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
 
--- Also a document that was deleted, which has no versions left.
+-- Also returns a deleted document, which has no versions left.
 -- name: state_get
 SELECT {{head_columns}}, {{documents}}, {{tail_columns}}
 FROM state_documents AS d {{with_version}}
@@ -72,7 +72,7 @@ SELECT {{bytes_of: v.description}} AS size_bytes, v.version, v.description, {{no
 SELECT v.size_bytes, v.version, v.description, {{documents}}, v.created_by, v.created_at
 {{versions_where}};
 
--- The newest threads that the agent takes part in.
+-- The newest threads in which the agent participates.
 -- name: state_threads
 SELECT thread_id FROM participants
 WHERE tenant_id = :tenant_id AND principal = :principal AND active

@@ -6,7 +6,7 @@
 -- types: size_bytes int, keep int, older_than int, to_thread_id uuid, before_at int
 -- types: before_thread uuid
 
--- What only a whole checkpoint shows is not read for a list.
+-- Lists do not read the columns that only a whole checkpoint shows.
 -- define checkpoint_columns: k.id, k.thread_id, k.namespace, k.parent_id, k.run_id,
 --   | k.sequence_num, k.snapshot_id, k.node, k.metadata, k.created_at, coalesce(s.size_bytes, 0),
 --   | CASE WHEN :whole THEN k.channel_versions END, CASE WHEN :whole THEN k.versions_seen END,
@@ -21,7 +21,7 @@
 -- name: checkpoint_get
 SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE {{in_namespace}} AND k.id = :id;
 
--- Of any namespace; the outermost one that has it.
+-- Searches all namespaces and returns the checkpoint of the outermost one.
 -- name: checkpoint_get_anywhere
 SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE {{in_thread}} AND k.id = :id
 ORDER BY k.namespace LIMIT 1;
@@ -97,7 +97,7 @@ UPDATE checkpoint_writes SET task_path = :task_path, channel = :channel, value =
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND namespace = :namespace
     AND checkpoint_id = :id AND task_id = :task_id AND position = :position;
 
--- --- What goes --------------------------------------------------------------------------------
+-- --- Deletion ---------------------------------------------------------------------------------
 
 -- name: checkpoint_delete
 DELETE FROM checkpoints
@@ -108,13 +108,13 @@ DELETE FROM checkpoint_writes
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND namespace = :namespace
     AND checkpoint_id = :id;
 
--- Also those of checkpoints that never came.
+-- Also deletes the writes of checkpoints that were never stored.
 -- name: checkpoint_delete_all_writes
 DELETE FROM checkpoint_writes
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id
     AND coalesce(namespace = :namespace, :namespace IS NULL);
 
--- What was put on top of it begins a line of its own.
+-- The children of a deleted checkpoint become roots.
 -- name: checkpoint_detach_children
 UPDATE checkpoints SET parent_id = NULL
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND namespace = :namespace
@@ -126,7 +126,7 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND namespace = :namespa
 SELECT {{going_columns}} FROM checkpoints AS k WHERE {{in_place}}
 ORDER BY k.sequence_num DESC LIMIT :limit;
 
--- Behind the :keep newest of their namespace.
+-- Checkpoints older than the :keep newest of their namespace.
 -- name: checkpoint_list_to_prune
 SELECT namespace, id, snapshot_id FROM (SELECT {{going_columns}}, row_number() OVER
     (PARTITION BY k.namespace ORDER BY k.sequence_num DESC) AS place
@@ -136,7 +136,7 @@ ORDER BY sequence_num LIMIT :limit;
 
 -- --- Copies -----------------------------------------------------------------------------------
 
--- The oldest that the other thread does not have.
+-- The oldest checkpoint that the other thread does not have.
 -- name: checkpoint_next_to_copy
 SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE {{in_thread}}
     AND NOT EXISTS (SELECT 1 FROM checkpoints AS t WHERE t.tenant_id = k.tenant_id

@@ -2,7 +2,7 @@
 -- types: tenant_id uuid, snapshot_id uuid, sha256 bytes, size_bytes int, dictionary int
 -- types: bytes bytes, hashes bytes, count int, now int
 
--- Any number of hashes come as one row of bytes, 32 for each.
+-- Any number of hashes is passed as one byte string, 32 bytes per hash.
 -- define numbers: (WITH RECURSIVE counted (i) AS (
 --   | VALUES (0) UNION ALL SELECT i + 1 FROM counted WHERE i + 1 < :count)
 --   | SELECT i FROM counted) AS n
@@ -10,7 +10,7 @@
 -- define hashes: SELECT substring(:hashes FROM (n * 32 + 1)::int FOR 32)
 --   | FROM generate_series(0, :count - 1) AS n
 
--- Those that are stored, in order. On PostgreSQL they stay: whoever collects items locks them.
+-- The stored items, in order. On PostgreSQL the rows are locked, so the sweep does not delete them.
 -- name: item_present
 {{sqlite:
 SELECT k.sha256 FROM {{numbers}} CROSS JOIN items AS k
@@ -33,7 +33,7 @@ SELECT k.sha256, k.size_bytes, k.dictionary, k.bytes, d.sha256 FROM items AS k {
 WHERE k.tenant_id = :tenant_id AND k.sha256 = ANY (ARRAY({{hashes}}));
 }}
 
--- Another node may insert the same at the same time: who comes second waits, and then has it.
+-- If another node inserts the same item at the same time, this insert waits and finds its row.
 -- name: item_insert
 INSERT INTO items (tenant_id, sha256, size_bytes, dictionary, bytes, created_at)
 VALUES (:tenant_id, :sha256, :size_bytes, :dictionary, :bytes, :now)
@@ -50,7 +50,8 @@ SELECT CAST(:tenant_id AS uuid), CAST(:snapshot_id AS uuid), h.sha256
 FROM ({{hashes}}) AS h (sha256) ON CONFLICT DO NOTHING;
 }}
 
--- Who notes the same at the same time as the sweep drops the note waits for it, and notes it anew.
+-- If the sweep deletes the same note at the same time, this insert waits and inserts the note
+-- again.
 -- define noted: ON CONFLICT (tenant_id, sha256)
 --   | {{sqlite: DO NOTHING}}{{postgres: DO UPDATE SET added_at = excluded.added_at}}
 -- define note: INSERT INTO item_doubts (tenant_id, sha256, added_at)
@@ -76,7 +77,7 @@ SELECT tenant_id FROM item_doubts ORDER BY tenant_id LIMIT 1;
 SELECT sha256 FROM item_doubts WHERE tenant_id = :tenant_id ORDER BY sha256 LIMIT :limit
 {{postgres: FOR UPDATE SKIP LOCKED}};
 
--- Those of them that nobody is about to refer to.
+-- Locks the items that no other transaction is about to refer to.
 -- name: item_lock
 {{postgres:
 SELECT sha256 FROM items WHERE tenant_id = :tenant_id AND sha256 = ANY (ARRAY({{hashes}}))
@@ -94,7 +95,7 @@ AND NOT EXISTS (SELECT 1 FROM snapshot_items AS s
 -- name: item_doubts_drop
 DELETE FROM item_doubts WHERE tenant_id = :tenant_id AND sha256 {{in_hashes}};
 
--- Doubts about what is not there.
+-- Doubts about items that do not exist.
 -- name: item_doubts_drop_absent
 DELETE FROM item_doubts WHERE tenant_id = :tenant_id AND sha256 {{in_hashes}}
 AND NOT EXISTS (SELECT 1 FROM items AS i
@@ -127,7 +128,7 @@ SELECT count(*), CAST(coalesce(sum(size_bytes), 0) AS {{int}})
 FROM (SELECT size_bytes FROM items WHERE tenant_id = :tenant_id AND {{unpacked}}
     LIMIT :limit) AS few;
 
--- In the order of hashes, which is none. The last one may pass :max_bytes.
+-- Sorted by hash, which is a random order. The last item may exceed :max_bytes.
 -- name: item_unpacked
 -- types: limit int, max_bytes int
 SELECT k.sha256, k.size_bytes, k.dictionary, k.bytes FROM (

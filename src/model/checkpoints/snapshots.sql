@@ -5,7 +5,7 @@
 -- define chain_columns: s.thread_id, s.base_id, s.depth, s.manifest, s.sha256, s.size_bytes,
 --   | s.created_at, s.dropped_at
 
--- The snapshot and all that it builds on; the whole one comes first.
+-- The snapshot and all its bases; the one with a whole manifest is the first row.
 -- name: snapshot_chain
 SELECT {{chain_columns}} FROM (WITH RECURSIVE chain AS (
     SELECT {{chain_columns}}, 0 AS back FROM snapshots AS s
@@ -28,13 +28,13 @@ VALUES (:tenant_id, :id, :thread_id, :base_id, :depth, :manifest, :sha256, :size
 UPDATE snapshots SET dropped_at = :now, rebase_at = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
 
--- Those that build on one that was dropped.
+-- The snapshots that build on a dropped one.
 -- name: snapshot_plan_rebase
 -- types: due int
 UPDATE snapshots SET rebase_at = :due
 WHERE tenant_id = :tenant_id AND base_id = :id AND dropped_at IS NULL AND rebase_at IS NULL;
 
--- The last one may pass :max_bytes.
+-- The last snapshot may exceed :max_bytes.
 -- define before_it: ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
 -- name: snapshot_rebase_due
 -- types: limit int, max_bytes int
@@ -51,7 +51,7 @@ WHERE tenant_id = :tenant_id AND id = :id;
 -- name: snapshot_leave
 UPDATE snapshots SET rebase_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
 
--- The base of one that was dropped and that nothing builds on.
+-- The base of a dropped snapshot on which no other snapshot builds.
 -- name: snapshot_unneeded
 SELECT base_id FROM snapshots AS s
 WHERE s.tenant_id = :tenant_id AND s.id = :id AND s.dropped_at IS NOT NULL
@@ -73,7 +73,7 @@ DELETE FROM snapshots WHERE tenant_id = :tenant_id;
 -- name: snapshot_garbage_first
 SELECT tenant_id, thread_id FROM snapshot_garbage ORDER BY tenant_id, thread_id LIMIT 1;
 
--- The last of so many; a manifest is as long as the items that go with it are many.
+-- The last snapshot of a slice. The length of a manifest grows with the number of its items.
 -- name: snapshot_garbage_slice
 -- types: limit int, max_bytes int
 SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id {{before_it}}) AS bytes FROM (

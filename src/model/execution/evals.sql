@@ -17,7 +17,7 @@
 SELECT {{eval_before}}, eval_input, eval_data, {{eval_after}} FROM eval_runs
 WHERE tenant_id = :tenant_id AND id = :id;
 
--- A row is locked by whoever is going to change it.
+-- Locks a row before it is changed.
 -- name: eval_lock
 {{postgres:
 SELECT 1 FROM eval_runs WHERE tenant_id = :tenant_id AND id = :id FOR NO KEY UPDATE;

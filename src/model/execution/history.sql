@@ -5,7 +5,7 @@
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int, cost json
 -- types: generated_files json, extras json, now int, before int, limit int
 
--- What an entry is made of. The loop's number is that of the newest steps: they rise.
+-- The parts of an entry. The loop number is read from the newest steps, because it only increases.
 -- name: history_of_run
 SELECT r.agent_id, coalesce(r.started_at, r.created_at), coalesce(r.finished_at, r.updated_at),
     d.user_input, d.content, d.final_output, r.stop_reason,

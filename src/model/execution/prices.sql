@@ -25,7 +25,7 @@ SELECT {{price_columns}} FROM prices AS p
 WHERE p.tenant_id = :tenant_id AND p.model = :model AND p.version < :before
 ORDER BY p.version DESC LIMIT :limit;
 
--- A model whose price is in another currency; once something was paid, also one of the past.
+-- A model with a current price in another currency; after the first cost, also with a former one.
 -- name: price_other_currency
 SELECT p.model, p.currency FROM prices AS p
 WHERE p.tenant_id = :tenant_id AND p.currency <> :currency

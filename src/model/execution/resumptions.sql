@@ -41,7 +41,7 @@ UPDATE resumptions SET agent_id = :agent_id, system_prompt = :system_prompt, mod
     history_snapshot_id = :history_snapshot_id, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 
--- What an append, a pause and the end of a run change.
+-- The columns that an append, a pause and the end of a run change.
 -- name: resumption_set_place
 UPDATE resumptions SET messages_snapshot_id = :messages_snapshot_id,
     history_snapshot_id = :history_snapshot_id, current_step = :current_step, updated_at = :now,
@@ -52,12 +52,12 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 SELECT messages_snapshot_id, history_snapshot_id, current_step, version FROM resumptions
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 
--- Those that are nobody's children.
+-- Counts the runs without a parent.
 -- name: resumption_runs
 SELECT count(*), max(started_at) FROM runs
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND parent_run_id IS NULL;
 
--- What an agent is told and which model it asks, as the version that the newest run is of says.
+-- The system prompt and the model of the agent version that the newest run uses.
 -- name: resumption_definition
 SELECT r.agent_id, v.system_prompt, v.llm_config FROM threads AS t
 JOIN runs AS r ON r.tenant_id = t.tenant_id AND r.id = t.most_recent_run_id
@@ -65,7 +65,7 @@ LEFT JOIN agent_versions AS v ON v.tenant_id = r.tenant_id AND v.agent_id = r.ag
     AND v.version = r.agent_version
 WHERE t.tenant_id = :tenant_id AND t.id = :thread_id AND r.agent_id IS NOT NULL;
 
--- Of runs that wait for tools, what was asked for in the pause that still goes on.
+-- The tools that runs requested in their current pause.
 -- name: resumption_tools
 SELECT a.tool_use_id, a.side, a.name, a.input, a.result, a.is_error, a.result_at FROM runs AS r
 JOIN awaited_tools AS a ON a.tenant_id = r.tenant_id AND a.run_id = r.id

@@ -51,7 +51,7 @@ VALUES (:tenant_id, :id, :thread_id, :parent_run_id, :depth, :status, :dispatch,
 INSERT INTO run_documents (tenant_id, run_id, user_input, state, request)
 VALUES (:tenant_id, :id, :user_input, :state, :request);
 
--- The thread of a run never changes: its row is locked by the run's id.
+-- The thread of a run never changes, so the run's id is enough to lock the thread.
 -- name: run_lock
 {{postgres:
 SELECT 1 FROM threads WHERE tenant_id = :tenant_id AND id = (SELECT r.thread_id FROM runs AS r
@@ -65,7 +65,8 @@ WHERE r.tenant_id = :tenant_id AND r.id = :id;
 -- name: run_get_head
 SELECT {{run_head}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id;
 
--- A list carries no documents unless it is asked to, and goes by the index of its narrowest filter.
+-- Lists have no documents unless the client requests them, and use the index of the narrowest
+-- filter.
 -- name: run_list
 -- page: id DESC
 SELECT r.size_bytes, {{run_head}}
@@ -131,7 +132,7 @@ SELECT {{run_light}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.parent_run_id = :parent_run_id AND r.{{unfinished}}
 ORDER BY r.id;
 
--- The run and all that are under it; who reads no more than :limit of them finds no more.
+-- The run and all its descendants. The recursion stops after :limit rows.
 -- name: run_list_family
 WITH RECURSIVE family AS (
     SELECT {{run_light}} FROM runs AS r WHERE r.tenant_id = :tenant_id AND r.id = :id
@@ -158,7 +159,7 @@ UPDATE run_documents SET input = :input, state = :state, final_output = :final_o
     content = :content, content_type = :content_type, citations = :citations, metrics = :metrics
 WHERE tenant_id = :tenant_id AND run_id = :id;
 
--- A heartbeat is no change of the object: its version stays.
+-- A heartbeat does not change the version of the run.
 -- name: run_hold
 UPDATE runs SET lease_expires_at = :lease_expires_at, lease_ms = :lease_ms
 WHERE tenant_id = :tenant_id AND id = :id;
@@ -175,11 +176,11 @@ WHERE tenant_id = :tenant_id AND id = :id;
 --   | AND (o.id < r.id OR o.status NOT IN ({{RUN_QUEUED}}, {{RUN_PAUSED}}))))
 --   | ORDER BY r.id LIMIT 1
 
--- The oldest queued run of an active thread that has no other run in the way.
+-- The oldest queued run of an active thread that no other run blocks.
 -- name: run_next_queued
 SELECT {{run_head}} {{next_queued}};
 
--- The thread of such a run, locked, past those that others hold.
+-- Locks the thread of such a run; threads locked by other transactions are skipped.
 -- name: run_next_queued_thread
 {{postgres:
 SELECT r.thread_id {{next_queued}} FOR NO KEY UPDATE OF t SKIP LOCKED;
@@ -190,15 +191,15 @@ SELECT {{run_head}} FROM runs AS r
 WHERE r.tenant_id = :tenant_id AND r.thread_id = :thread_id AND r.{{unfinished}}
     AND r.fence = :fence;
 
--- Whose thread somebody has locked comes in a later pass: it would hold up all the others.
+-- Skips runs whose thread is locked; a later pass handles them, so they do not delay other runs.
 -- name: run_lease_expired
 SELECT r.tenant_id, r.id FROM runs AS r
 {{postgres: JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id}}
 WHERE r.lease_expires_at <= :lease_now ORDER BY r.lease_expires_at LIMIT :limit
 {{postgres: FOR NO KEY UPDATE OF t SKIP LOCKED}};
 
--- A restart gives every holder its whole lease again: how long Cairn was down is nobody's fault.
--- Where others serve too, Cairn was not down.
+-- After a restart of a single server, every worker gets its full lease again, because the downtime
+-- was not its fault. With several nodes there was no downtime.
 -- name: run_lease_renew_all
 {{sqlite:
 UPDATE runs SET lease_expires_at = :lease_now + lease_ms * 1000 WHERE lease_expires_at IS NOT NULL;

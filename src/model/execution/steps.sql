@@ -50,7 +50,7 @@ VALUES (:tenant_id, :run_id, :number, :thread_id, :agent_id, :turn_id, :at, :ste
 RETURNING log_id;
 }}
 
--- Any number of them at once, in the order of their numbers.
+-- Inserts any number of steps, in the order of their numbers.
 -- name: step_insert_all
 -- types: steps json
 {{postgres:
@@ -80,8 +80,7 @@ SELECT messages_snapshot_id FROM steps
 WHERE tenant_id = :tenant_id AND run_id = :run_id AND messages_snapshot_id IS NOT NULL
 ORDER BY number DESC LIMIT 1;
 
--- What came last before this one of the steps that belong to calls of models: the beginning of the
--- call, when it was logged.
+-- The last step of a model call before this one: the start of the call, if it was logged.
 -- name: step_call_before
 SELECT {{step_columns}} FROM steps AS s
 WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number < :number AND s.number >= :after
@@ -111,8 +110,8 @@ WHERE s.tenant_id = :tenant_id AND s.run_id = :run_id AND s.number = :number;
 -- page: number
 {{of_run}} AND s.action_type IN ({{ACTION_TOOL_EXECUTION}}, {{ACTION_TOOL_ERROR}}) {{in_order}};
 
--- Across runs a list goes by the index of its narrowest filter; each has a twin that tells how far
--- so many entries of that index reach.
+-- A list across runs uses the index of its narrowest filter. Each list has a second statement that
+-- returns the position after a number of entries of the same index.
 -- name: step_list
 -- page: at DESC, log_id DESC
 {{newest}} {{others}};

@@ -8,7 +8,7 @@
 -- types: after_day int, after_model text, after_provider text, after_agent uuid
 -- types: has_after bool, since int, after uuid, limit int
 
--- The run, and then its ancestors.
+-- The run and its ancestors, in this order.
 -- name: usage_lineage
 WITH RECURSIVE line (id, parent_run_id, agent_id, model, provider, total_cost_pico, depth) AS (
     SELECT id, parent_run_id, agent_id, model, provider, total_cost_pico, depth FROM runs
@@ -71,10 +71,10 @@ ON CONFLICT (tenant_id, run_id, model, provider, price_version) DO UPDATE SET
     cache_write_cost_pico = u.cache_write_cost_pico + excluded.cache_write_cost_pico,
     cache_read_cost_pico = u.cache_read_cost_pico + excluded.cache_read_cost_pico;
 
--- Who writes over another connection has another row, and waits for nobody.
+-- Each connection writes to its own row, so concurrent writers do not wait for each other.
 -- define slot: {{sqlite: 0}} {{postgres: pg_backend_pid() % 256}}
 
--- Nothing is changed when the sum would pass :cost_max.
+-- Changes nothing if the sum would exceed :cost_max.
 -- name: usage_add_to_day
 INSERT INTO usage_days AS u (tenant_id, day, agent_id, model, provider, slot, llm_calls,
     input_tokens, output_tokens, cache_creation_input_tokens, cache_read_input_tokens, cost_pico,
@@ -93,7 +93,7 @@ ON CONFLICT (tenant_id, day, agent_id, model, provider, slot) DO UPDATE SET
     updated_at = excluded.updated_at
 WHERE u.cost_pico <= :cost_max - excluded.cost_pico;
 
--- The run says which agent it is of.
+-- The agent is that of the run.
 -- name: usage_count_runs
 INSERT INTO usage_days AS u (tenant_id, day, agent_id, model, provider, slot, runs_started,
     runs_completed, runs_failed, runs_cancelled, updated_at)
@@ -107,7 +107,7 @@ ON CONFLICT (tenant_id, day, agent_id, model, provider, slot) DO UPDATE SET
     runs_cancelled = u.runs_cancelled + excluded.runs_cancelled,
     updated_at = excluded.updated_at;
 
--- --- As it is shown -------------------------------------------------------------------------
+-- --- Queries ----------------------------------------------------------------------------------
 
 -- define total: {{postgres: CAST(coalesce(sum(}} {{sqlite: (coalesce(sum(}}
 -- define as_int: {{postgres: ), 0) AS bigint)}} {{sqlite: ), 0))}}
@@ -132,7 +132,7 @@ ORDER BY u.model, u.provider, u.price_version;
 SELECT currency FROM prices WHERE tenant_id = :tenant_id
 ORDER BY deleted, created_at DESC, model LIMIT 1;
 
--- Whole units and the rest, so that no sum is too large before it is looked at.
+-- Whole units and remainders are summed separately, so that no sum overflows.
 -- define sums: {{total}} runs_started {{as_int}} AS runs_started,
 --   | {{total}} runs_completed {{as_int}} AS runs_completed,
 --   | {{total}} runs_failed {{as_int}} AS runs_failed,

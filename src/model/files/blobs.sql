@@ -4,8 +4,8 @@
 -- name: blob_find
 SELECT id, size_bytes, created_at FROM blobs WHERE tenant_id = :tenant_id AND sha256 = :sha256;
 
--- On PostgreSQL another node may insert the same at the same time: who comes second waits for its
--- commit and then finds it. The row that was there is locked, so that it stays until the commit.
+-- If another PostgreSQL node inserts the same content at the same time, this insert waits for its
+-- commit and returns the existing row. The lock keeps that row until this transaction commits.
 -- name: blob_insert
 INSERT INTO blobs (tenant_id, sha256, id, size_bytes, created_at)
 VALUES (:tenant_id, :sha256, :id, :size_bytes, :now)
@@ -20,7 +20,7 @@ SELECT 1 FROM blobs WHERE tenant_id = :tenant_id AND id = :id
 UNION ALL
 SELECT 1 FROM uploads WHERE tenant_id = :tenant_id AND content_id = :id;
 
--- Content in PostgreSQL, for the store.
+-- Content stored in PostgreSQL.
 
 -- name: blob_chunk_put
 -- types: blob_id uuid, n int, bytes bytes

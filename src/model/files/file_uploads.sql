@@ -46,7 +46,7 @@ WHERE tenant_id = :tenant_id AND id = :id AND writer = :writer;
 UPDATE uploads SET writer = NULL, writer_until = NULL
 WHERE tenant_id = :tenant_id AND id = :id AND writer = :writer;
 
--- In a directory the writer has given it the other name already.
+-- In a directory, the writer has already renamed the file.
 -- name: file_upload_seal
 {{postgres:
 UPDATE blob_chunks SET blob_id = :content_id WHERE tenant_id = :tenant_id AND blob_id = :id

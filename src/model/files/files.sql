@@ -40,7 +40,7 @@ WHERE f.tenant_id = :tenant_id AND f.thread_id = :thread_id AND f.name = :name
     AND coalesce(v.version < :before, :before IS NULL)
 ORDER BY v.version DESC LIMIT :limit;
 
--- The greatest number that was ever given to a version under this name.
+-- The greatest version number ever used under this name.
 -- name: file_last_version
 SELECT {{greatest}}(
     coalesce((SELECT last_version FROM files
@@ -71,7 +71,7 @@ SELECT v.tenant_id, v.file_id, :version, v.sha256, v.size_bytes, v.content_type,
 FROM file_versions AS v
 WHERE v.tenant_id = :tenant_id AND v.file_id = :file_id AND v.version = :restored_from;
 
--- One version as the next of another file.
+-- Copies one version as the next version of another file.
 -- name: file_version_copy
 INSERT INTO file_versions (tenant_id, file_id, version, sha256, size_bytes, content_type,
     created_by, created_at, source_thread_id, source_name, source_version)
@@ -80,7 +80,7 @@ SELECT v.tenant_id, :file_id, :first, v.sha256, v.size_bytes, v.content_type, :c
 FROM file_versions AS v
 WHERE v.tenant_id = :tenant_id AND v.file_id = :source_id AND v.version = :version;
 
--- All up to one, numbered from :first on.
+-- Copies all versions up to one; the copies are numbered from :first.
 -- name: file_version_copy_all
 INSERT INTO file_versions (tenant_id, file_id, version, sha256, size_bytes, content_type,
     created_by, created_at, source_thread_id, source_name, source_version)
@@ -94,7 +94,7 @@ WHERE v.tenant_id = :tenant_id AND v.file_id = :source_id AND v.version <= :vers
 SELECT count(*) FROM file_versions
 WHERE tenant_id = :tenant_id AND file_id = :file_id AND version <= :version;
 
--- The newest version but this one.
+-- The newest version except this one.
 -- name: file_version_newest_other
 SELECT max(version) FROM file_versions
 WHERE tenant_id = :tenant_id AND file_id = :file_id AND version <> :version
@@ -115,7 +115,7 @@ WHERE tenant_id = :tenant_id AND file_id = :file_id AND version = :version;
 -- name: file_delete
 DELETE FROM files WHERE tenant_id = :tenant_id AND id = :id;
 
--- Before the tenant, whose content goes with it, and must not be referred to.
+-- Runs before the deletion of the tenant: its contents, which that deletes, must be unreferenced.
 -- name: file_delete_all
 DELETE FROM files WHERE tenant_id = :tenant_id;
 

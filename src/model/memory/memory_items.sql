@@ -14,13 +14,13 @@
 SELECT {{columns}} FROM store_items AS i
 WHERE i.tenant_id = :tenant_id AND i.namespace = :namespace AND i.key = :key AND {{live}};
 
--- Also one that has expired, which is still in the way. Whoever is going to change it locks it.
+-- Also returns an expired item, whose key is still taken, and locks it for a change.
 -- name: memory_item_find
 SELECT i.number, i.created_at, i.expires_at, i.version FROM store_items AS i
 WHERE i.tenant_id = :tenant_id AND i.namespace = :namespace AND i.key = :key
 {{postgres: FOR NO KEY UPDATE}};
 
--- Where others write too: no row when one of them was first.
+-- On PostgreSQL, returns no row if another writer inserted the item first.
 -- name: memory_item_insert
 INSERT INTO store_items (tenant_id, namespace, key, size_bytes, created_at, updated_at, expires_at,
     is_searchable, value)
@@ -43,7 +43,7 @@ SELECT i.number, i.updated_at, i.size_bytes FROM store_items AS i
 WHERE {{under}} AND (i.updated_at, i.number) < (:before_at, :before_number) AND {{live}}
 ORDER BY i.updated_at DESC, i.number DESC LIMIT :limit;
 
--- As an array, or PostgreSQL would go through all items to find these.
+-- With an array, PostgreSQL uses the index instead of a scan of all items.
 -- name: memory_item_read
 SELECT {{columns}} FROM store_items AS i
 WHERE i.tenant_id = :tenant_id AND i.number
@@ -51,7 +51,7 @@ WHERE i.tenant_id = :tenant_id AND i.number
     {{postgres: = ANY (ARRAY(SELECT v::bigint FROM json_array_elements_text(:numbers) AS v))}}
     AND {{live}};
 
--- Those that have a word. The inner LIMIT also keeps PostgreSQL from going through all items.
+-- The items that match the words. The inner LIMIT also prevents a scan of all items by PostgreSQL.
 -- name: memory_word_find
 {{sqlite:
 SELECT i.number, i.updated_at, i.size_bytes
@@ -66,7 +66,7 @@ JOIN store_items AS i ON i.tenant_id = w.tenant_id AND i.number = w.number
 WHERE {{under}} AND {{live}} ORDER BY i.number DESC;
 }}
 
--- The namespaces that have items, each found behind the one before it.
+-- The namespaces that have items. Each step finds the next namespace by the index.
 -- define first_behind: SELECT min(i.namespace) FROM store_items AS i
 --   | WHERE i.tenant_id = :tenant_id AND i.namespace < :above AND {{live}}
 -- name: memory_namespaces
@@ -87,7 +87,7 @@ VALUES (:tenant_id, :number, CAST(:words AS tsvector))
 ON CONFLICT (tenant_id, number) DO UPDATE SET words = excluded.words;
 }}
 
--- PostgreSQL does it by itself.
+-- PostgreSQL cascades.
 -- name: memory_words_drop
 {{sqlite: DELETE FROM store_words WHERE rowid = :number AND :tenant_id IS NOT NULL;}}
 

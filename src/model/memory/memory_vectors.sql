@@ -9,7 +9,7 @@ VALUES (:tenant_id, :number, :place, :path, :dimensions, :bytes);
 -- name: memory_vector_drop
 DELETE FROM store_vectors WHERE tenant_id = :tenant_id AND number = :number;
 
--- The items that have some.
+-- The items that have vectors.
 -- name: memory_vector_items
 SELECT i.number, i.updated_at, i.size_bytes FROM store_items AS i
 WHERE i.tenant_id = :tenant_id AND i.namespace >= :from AND i.namespace < :above

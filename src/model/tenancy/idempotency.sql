@@ -6,7 +6,7 @@
 SELECT request_hash, status, headers, body FROM idempotency_keys
 WHERE tenant_id = :tenant_id AND route = :route AND key = :key AND created_at > :oldest;
 
--- Takes the place of an answer that is past its time, and of no other.
+-- Replaces only a response that has expired.
 -- name: idempotency_put
 INSERT INTO idempotency_keys (tenant_id, route, key, request_hash, status, headers, body,
     created_at)

@@ -28,7 +28,7 @@ ORDER BY id DESC LIMIT :limit;
 UPDATE api_keys SET revoked_at = :now
 WHERE tenant_id = :tenant_id AND id = :id AND revoked_at IS NULL;
 
--- The scopes of every other key that stays.
+-- The scopes of all other keys that are neither revoked nor going to expire.
 -- name: key_lasting_scopes
 SELECT scopes FROM api_keys
 WHERE tenant_id = :tenant_id AND id <> :except AND revoked_at IS NULL AND expires_at IS NULL;

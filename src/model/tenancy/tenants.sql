@@ -27,7 +27,7 @@ WHERE id = :id AND NOT EXISTS
 -- name: tenant_delete
 DELETE FROM tenants WHERE id = :id;
 
--- The newest of each tenant; a tenant without any has its own id in the place.
+-- The newest id of each kind in each tenant; the id of the tenant if it has none.
 -- name: tenant_newest_ids
 SELECT t.id,
     coalesce((SELECT o.id FROM threads AS o WHERE o.tenant_id = t.id ORDER BY o.id DESC LIMIT 1),
@@ -38,13 +38,14 @@ SELECT t.id,
         t.id)
 FROM tenants AS t;
 
--- Its row is the lock of its audit log, of its keys, and of what is decided about it as a whole.
+-- The row of the tenant is the lock for its audit log, its keys, and decisions about the whole
+-- tenant.
 -- name: tenant_lock
 {{postgres:
 SELECT 1 FROM tenants WHERE id = :tenant_id FOR NO KEY UPDATE;
 }}
 
--- One node lists what is due at a time.
+-- Only one node at a time lists the work that is due.
 -- name: sweep_lock
 SELECT {{sqlite: 1}}{{postgres: pg_try_advisory_xact_lock(
     'tenants'::regclass::oid::bigint::bit(32)::int, 1)}};

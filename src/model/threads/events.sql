@@ -11,13 +11,13 @@
 --   | WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
 --   | AND g.through_seq >= events.seq)
 
--- The sequence of a thread: the last one taken. SQLite's one writer counts in memory.
+-- The last seq of a thread. SQLite's single writer counts in memory.
 -- name: event_last_seq
 {{sqlite:
 SELECT {{last_seq}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :key;
 }}
 
--- The ids of all events. The parameters are those of every sequence; there is one counter.
+-- The last event id. All sequences have the same parameters; event ids have only one counter.
 -- name: event_last_id
 {{sqlite:
 SELECT max(f.id, coalesce((SELECT max(e.id) FROM events AS e), 0))
@@ -35,8 +35,8 @@ INSERT INTO events (id, tenant_id, thread_id, seq, run_id, kind, text, payload, 
 VALUES (:id, :tenant_id, :thread_id, :seq, :run_id, :kind, :text, :payload, :now, :marks);
 }}
 
--- Any number of events at once. The row of the thread is locked before the first id is taken, so
--- ids rise with seq within a thread.
+-- Appends any number of events. The row of the thread is locked before the first id is allocated,
+-- so ids increase with seq within a thread.
 -- name: event_append_all
 {{postgres:
 WITH taken AS (UPDATE threads SET last_seq = last_seq + :count
@@ -67,9 +67,9 @@ RETURNING id, seq;
 SELECT event_register();
 }}
 
--- Every id up to here is to be seen, or never will be. With one writer that holds for all of them.
--- Then the last id that was taken, and when the server began: a crash or a failover may give ids
--- that were taken before once more.
+-- Column 1: every id up to this one is visible or will never exist. With a single writer this holds
+-- for all ids. Column 2: the last allocated id. Column 3: the start time of the server, because ids
+-- may be allocated twice after a crash or a failover.
 -- name: event_horizon
 {{sqlite:
 SELECT 9223372036854775807, 9223372036854775807, 0;
@@ -79,7 +79,7 @@ SELECT event_horizon(), CASE WHEN is_called THEN last_value ELSE last_value - 1 
 FROM event_ids;
 }}
 
--- Events that are pruned and not yet removed are not there. Of a deleted thread its last one is.
+-- Excludes pruned events that are not deleted yet. The last event of a deleted thread is included.
 -- name: event_list
 -- page: seq
 SELECT size_bytes, {{event_columns}} FROM events
@@ -92,7 +92,7 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
     AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
 ORDER BY seq LIMIT :limit;
 
--- Of the whole tenant; to a principal, of the threads that it takes part in now.
+-- The events of the tenant; for a principal, those of the threads in which it participates now.
 -- name: event_list_tenant
 -- page: id
 SELECT size_bytes, {{event_columns}} FROM events
@@ -103,7 +103,7 @@ WHERE tenant_id = :tenant_id AND id > :after AND id <= :through AND {{not_pruned
     AND coalesce(run_id = :run_id, :run_id IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
 ORDER BY id LIMIT :limit;
 
--- How far twenty thousand events of the tenant reach.
+-- The id after the next :count events of the tenant.
 -- name: event_scan_tenant
 SELECT id FROM events WHERE tenant_id = :tenant_id AND id > :after
 ORDER BY id LIMIT 1 OFFSET :count;
@@ -121,7 +121,8 @@ SELECT {{greatest}}({{pruned_id}}, coalesce((SELECT max(e.id) FROM events AS e
         WHERE e.tenant_id = t.id), 0)), {{pruned_id}}
 FROM tenants AS t WHERE t.id = :tenant_id;
 
--- The cursor of the Memoria stream is an event's id: the last seq of the thread at or before it.
+-- The cursor of the Memoria stream is an event id. Returns the last seq of the thread up to that
+-- id.
 -- name: event_seq_at_id
 SELECT seq FROM events
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :id
@@ -137,7 +138,7 @@ WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
     AND r.status NOT IN ({{FINAL_RUN_STATUSES}})
 ORDER BY e.seq LIMIT 1;
 
--- Ids rise with seq within a thread.
+-- Within a thread, ids increase with seq.
 -- name: event_max_id_through
 SELECT id FROM events
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
@@ -156,7 +157,7 @@ SELECT id FROM events WHERE tenant_id = :tenant_id ORDER BY id LIMIT 1;
 -- name: event_delete_through_id
 DELETE FROM events WHERE tenant_id = :tenant_id AND id <= :through;
 
--- Of one thread, up to a seq; or, under the nil id, of the whole tenant, up to an event's id.
+-- For one thread, up to a seq; with the nil id, for the whole tenant, up to an event id.
 -- name: event_garbage_add
 INSERT INTO event_garbage (tenant_id, thread_id, through_seq, added_at)
 VALUES (:tenant_id, :thread_id, :through, :lease_now)
@@ -182,7 +183,7 @@ WHERE tenant_id = :tenant_id AND id = :thread_id;
 UPDATE tenants SET pruned_event_id = max(pruned_event_id, :id) WHERE id = :tenant_id;
 }}
 
--- Before the thread goes.
+-- Runs before the thread is deleted.
 -- name: event_keep_pruned
 {{postgres:
 UPDATE tenants SET pruned_event_id = greatest(pruned_event_id, (SELECT t.pruned_event_id
@@ -190,7 +191,7 @@ UPDATE tenants SET pruned_event_id = greatest(pruned_event_id, (SELECT t.pruned_
 WHERE id = :tenant_id;
 }}
 
--- The next threads with an age limit, and whether the first event of each is past it.
+-- The next threads with an age limit, and whether the first event of each is older than the limit.
 -- name: event_prune_due
 SELECT t.tenant_id, t.id, EXISTS (SELECT 1 FROM events AS e
     WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id AND e.seq = t.pruned_seq + 1
@@ -199,7 +200,7 @@ FROM threads AS t
 WHERE t.event_max_age_s IS NOT NULL AND (t.tenant_id, t.id) > (:after_tenant, :after_id)
 ORDER BY t.tenant_id, t.id LIMIT :limit;
 
--- What was committed for the tenants that are listened to, in order.
+-- The committed events of the tenants that have subscribers, in order.
 -- name: event_tail
 {{postgres:
 SELECT {{event_columns}}, tenant_id FROM events

@@ -54,7 +54,7 @@ SELECT m.size_bytes + coalesce(d.size_bytes, 0) AS size_bytes, {{message_columns
 FROM messages AS m {{debug_if_asked}} WHERE {{between}}
 ORDER BY m.seq DESC LIMIT :limit;
 
--- By the index of runs.
+-- Uses the index on run_id.
 -- name: message_list_run_up
 -- page: seq
 SELECT m.size_bytes + coalesce(d.size_bytes, 0) AS size_bytes, {{message_columns}}, d.debug
@@ -112,7 +112,7 @@ DELETE FROM message_words
 WHERE {{sqlite: rowid = :event_id AND :tenant_id IS NOT NULL}}{{postgres:
     tenant_id = :tenant_id AND event_id = :event_id}};
 
--- Before the messages go with their thread, or their tenant; PostgreSQL does it by itself.
+-- Runs before the messages are deleted with their thread or tenant. PostgreSQL cascades.
 -- name: message_words_drop_thread
 {{sqlite:
 DELETE FROM message_words WHERE rowid IN (SELECT event_id FROM messages
@@ -125,8 +125,8 @@ DELETE FROM message_words WHERE rowid IN (SELECT event_id FROM messages
     WHERE tenant_id = :tenant_id);
 }}
 
--- SQLite's index gives what it finds newest first. PostgreSQL's finds all of it, which is sorted
--- before a message is read; OFFSET 0 keeps it from going through all messages instead.
+-- SQLite's index returns matches newest first. PostgreSQL's index returns all matches, which are
+-- sorted before a message is read; OFFSET 0 prevents a scan of all messages instead.
 -- name: message_search
 -- page: event_id DESC
 {{sqlite:

@@ -35,7 +35,7 @@ INSERT INTO participants (tenant_id, thread_id, id, role, principal, name, image
 VALUES (:tenant_id, :thread_id, :id, :role, :principal, :name, :image, :status,
     :permission, :active, :barred, :metadata, :now, :now);
 
--- Who takes no part is not online.
+-- An inactive participant is never online.
 -- name: participant_update
 UPDATE participants SET role = :role, name = :name, image = :image, status = :status,
     permission = :permission, active = :active, barred = :barred, metadata = :metadata,
@@ -46,7 +46,7 @@ WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id = :id;
 UPDATE participants SET online_until = :online_until
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id = :id;
 
--- Some of one thread may come several times: the first ends them all.
+-- May return a thread several times; the caller handles all its participants the first time.
 -- name: participant_list_silent
 SELECT tenant_id, thread_id FROM participants WHERE online_until <= :lease_now
 ORDER BY online_until LIMIT :limit;

@@ -27,7 +27,7 @@ SELECT count(*) FROM shares
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND revoked_at IS NULL
     AND coalesce(expires_at > :now, true);
 
--- Those that can still be redeemed.
+-- The shares that can still be redeemed.
 -- name: share_list_by
 SELECT {{share_columns}} FROM shares
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND created_by = :created_by
@@ -56,7 +56,7 @@ SELECT {{redemption_columns}} FROM share_redemptions
 WHERE tenant_id = :tenant_id AND share_id = :share_id AND id < {{before}}
 ORDER BY id DESC LIMIT :limit;
 
--- The newest copy that this principal made and still takes part in.
+-- The newest copy that this principal made and in which it still participates.
 -- name: redemption_copy_of
 SELECT r.copied_thread_id, p.id, p.permission FROM share_redemptions AS r
 JOIN participants AS p ON p.tenant_id = r.tenant_id AND p.principal = r.principal
@@ -64,18 +64,18 @@ JOIN participants AS p ON p.tenant_id = r.tenant_id AND p.principal = r.principa
 WHERE r.tenant_id = :tenant_id AND r.share_id = :share_id AND r.principal = :principal
 ORDER BY r.id DESC LIMIT 1;
 
--- Whom the share still gives access.
+-- The participants that have access through this share.
 -- name: redemption_participants
 SELECT DISTINCT participant_id FROM share_redemptions
 WHERE tenant_id = :tenant_id AND share_id = :share_id AND participant_id IS NOT NULL AND active;
 
--- All that gives this participant access, by this share and others.
+-- All redemptions that give this participant access, of this share and others.
 -- name: redemption_of_participant
 SELECT r.share_id, r.previous_permission, s.permission FROM share_redemptions AS r
 JOIN shares AS s ON s.tenant_id = r.tenant_id AND s.id = r.share_id
 WHERE r.tenant_id = :tenant_id AND r.participant_id = :participant_id AND r.active;
 
--- What it had before any of them.
+-- Sets the permission that the participant had before all its redemptions.
 -- name: redemption_set_previous
 UPDATE share_redemptions SET previous_permission = :previous_permission
 WHERE tenant_id = :tenant_id AND participant_id = :participant_id AND active;

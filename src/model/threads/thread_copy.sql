@@ -2,14 +2,14 @@
 -- types: tenant_id uuid, source_id uuid, thread_id uuid, id uuid, new_id uuid, principal text
 -- types: now int, limit int, event_id int
 
--- What is deleted stays behind.
+-- Deleted messages are not copied.
 -- name: copy_list_messages
 SELECT id FROM messages
 WHERE tenant_id = :tenant_id AND thread_id = :source_id AND deleted_at IS NULL
 ORDER BY seq LIMIT :limit;
 
--- Relations within the thread are found again by the numbers, which both threads share. The sweep
--- makes its words searchable.
+-- Messages refer to each other by id; the copies are matched by seq, which is the same in both
+-- threads. The sweep adds the words of the copies to the search index.
 -- name: copy_message
 INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender_role, type,
     content, content_type, metadata, filenames, responds_to, command, has_debug, created_at,

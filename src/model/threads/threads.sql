@@ -52,7 +52,7 @@
 --   | AND n.thread_id = t.id))
 --   | AND {{thread_conditions}} ORDER BY p.thread_id DESC LIMIT :limit
 
--- By its key there is one; what else is asked of it may still leave it out.
+-- At most one thread has the key; other filters may still exclude it.
 -- define where_key: WHERE t.tenant_id = :tenant_id AND t.key = :key AND t.id < {{before}}
 --   | AND (:principal IS NULL OR EXISTS (SELECT 1 FROM participants AS p
 --   | WHERE p.tenant_id = t.tenant_id AND p.thread_id = t.id AND p.principal = :principal
@@ -73,7 +73,7 @@
 -- name: thread_insert
 {{insert_thread}};
 
--- Waits for whoever makes one with the same key right now, and leaves it to them.
+-- Waits for a concurrent insert of the same key, then inserts nothing.
 -- name: thread_insert_keyed
 {{insert_thread}} ON CONFLICT (tenant_id, key) WHERE key IS NOT NULL DO NOTHING;
 
@@ -84,11 +84,11 @@ SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key;
 INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
 VALUES (:tenant_id, :id, :context, :preferences, :important_steps);
 
--- The log begins behind this number, as if what was before had been pruned.
+-- The log starts after this number, as if all earlier events had been pruned.
 -- name: thread_begin_after
 UPDATE threads SET last_seq = :seq, pruned_seq = :seq WHERE tenant_id = :tenant_id AND id = :id;
 
--- Its row is the lock of everything in the thread.
+-- The row of the thread is the lock for everything in the thread.
 -- name: thread_lock
 {{postgres:
 SELECT 1 FROM threads WHERE tenant_id = :tenant_id AND id = :id FOR NO KEY UPDATE;
@@ -105,7 +105,8 @@ WHERE t.tenant_id = :tenant_id AND t.key = :key;
 -- name: thread_get_head
 SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :id;
 
--- A list carries no documents unless it is asked to. With a metadata filter it goes by that index.
+-- Lists have no documents unless the client requests them. A metadata filter uses the metadata
+-- index.
 -- name: thread_list
 -- page: id DESC
 SELECT t.size_bytes, {{thread_head}} {{from_all}} {{where_all}};
@@ -124,7 +125,7 @@ SELECT t.size_bytes, {{thread_head}} {{from_metadata}} {{where_metadata}};
 SELECT t.size_bytes + d.size_bytes AS size_bytes, {{thread_whole}}
 {{from_metadata}} {{with_documents}} {{where_metadata}};
 
--- Those that a principal takes part in.
+-- The threads in which a principal participates.
 -- name: thread_list_of_principal
 -- page: id DESC
 SELECT t.size_bytes, {{thread_head}} {{from_principal}} {{where_principal}};
@@ -169,7 +170,7 @@ DELETE FROM thread_metadata WHERE tenant_id = :tenant_id AND thread_id = :thread
 INSERT INTO thread_metadata (tenant_id, key, value, thread_id)
 VALUES (:tenant_id, :key, :value, :thread_id);
 
--- The documents as they were before the active run first changed them.
+-- Saves the documents before the first change by the active run.
 -- name: thread_undo_save
 INSERT INTO run_undo (tenant_id, run_id, context, preferences, important_steps, metadata)
 SELECT t.tenant_id, r.id, d.context, d.preferences, d.important_steps, t.metadata

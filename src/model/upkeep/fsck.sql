@@ -7,7 +7,7 @@
 -- name: fsck_tenants
 SELECT id FROM tenants WHERE id > :after_id ORDER BY id LIMIT :limit;
 
--- The last column says how far the events reach, which only SQLite does not keep in the thread.
+-- The last column is the last seq, which SQLite does not always store in the thread.
 -- name: fsck_threads
 SELECT t.tenant_id, t.id, t.status, t.run_policy, t.metadata, t.error, t.pruned_seq,
     t.most_recent_run_id, EXISTS (SELECT 1 FROM runs AS r
@@ -60,7 +60,7 @@ SELECT tenant_id, route, key, request_hash, status, headers FROM idempotency_key
 WHERE (tenant_id, route, key) > (:after_tenant, :route, :key)
 ORDER BY tenant_id, route, key LIMIT :limit;
 
--- The audit log outlives its tenant: whose there is one.
+-- Audit logs outlive their tenants, so the ids are read from the logs.
 -- name: fsck_audited
 SELECT tenant_id FROM audit_log WHERE tenant_id > :after_tenant ORDER BY tenant_id LIMIT 1;
 

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What must hold between rows, a statement a rule: each answers with those that break it, their id
--- and a number that the finding names.
+-- Rules about relations between rows, one statement per rule. Each returns the rows that violate
+-- it: an id, and a number for the text of the finding.
 -- types: limit int
 
--- On SQLite a thread's last number may stand in its events alone; see 0001_foundation.sql.
+-- On SQLite, the last seq may be stored only in the events; see 0001_foundation.sql.
 -- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
 --   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
 
@@ -75,8 +75,7 @@ OR size_bytes <> {{sqlite: length(CAST(value AS BLOB))}}
 SELECT tenant_id, dimensions FROM store_vectors WHERE dimensions < 1 OR dimensions * 4 <>
     {{sqlite: length(bytes)}}{{postgres: octet_length(bytes)}} LIMIT :limit;
 
--- PostgreSQL's type has looked at them.
--- A number is there once: so many of them up to the greatest are all.
+-- A number is unique within its run, so a count equal to the greatest number means no gaps.
 -- name: fsck_step_numbers
 SELECT r.id, r.step_count FROM runs AS r
 LEFT JOIN (SELECT tenant_id, run_id, count(*) AS steps, min(number) AS first, max(number) AS last
@@ -90,6 +89,7 @@ WHERE s.messages_snapshot_id IS NOT NULL AND NOT EXISTS (SELECT 1 FROM snapshots
     WHERE n.tenant_id = s.tenant_id AND n.id = s.messages_snapshot_id)
 LIMIT :limit;
 
+-- On PostgreSQL the type of the columns guarantees valid JSON.
 -- name: fsck_documents
 {{sqlite:
 SELECT id, 1 FROM agents WHERE NOT json_valid(metadata)

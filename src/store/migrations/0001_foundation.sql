@@ -3,9 +3,10 @@
 -- Times are microseconds since 1970 (UTC). The tenant leads every key, so that the tables can be
 -- distributed by it; tenants itself is small, and the same everywhere.
 --
--- The rule for every migration: one transaction, and nodes that do not know it yet go on serving
--- while and after it runs. So it adds (tables, columns with a default, indexes), and removes or
--- renames only what no version that may still run reads or writes.
+-- The rule for every migration: it runs in one transaction, and nodes that do not know it yet
+-- continue to serve during and after it. A migration therefore adds (tables, columns with a
+-- default, indexes), and removes or renames only what no version that may still run reads or
+-- writes.
 
 CREATE TABLE tenants (
     id {{uuid}} NOT NULL PRIMARY KEY,
@@ -67,8 +68,9 @@ CREATE TABLE threads (
     run_policy TEXT NOT NULL,
     prune_on_completion {{bool}} NOT NULL,
     event_max_age_s {{int}},
-    -- The last event has the greater of this and the greatest seq in events. PostgreSQL advances it
-    -- with every append; on SQLite the one writer keeps the count and stores it only when pruning.
+    -- The last seq is the greater of this value and the greatest seq in events. PostgreSQL updates
+    -- the column with every append; on SQLite the single writer keeps the count in memory and
+    -- stores it only when it prunes.
     last_seq {{int}} NOT NULL DEFAULT 0,
     -- Events up to this one were pruned.
     pruned_seq {{int}} NOT NULL DEFAULT 0,
@@ -82,12 +84,12 @@ CREATE TABLE threads (
     PRIMARY KEY (tenant_id, id)
 );
 CREATE INDEX threads_with_event_age ON threads (tenant_id, id) WHERE event_max_age_s IS NOT NULL;
--- How far the tenant's events were pruned is found by this; the tenant's own row has it only of
--- threads that are gone, since every pruning would have to wait for the one before to commit.
+-- Finds how far the tenant's events were pruned. The row of the tenant has this only for deleted
+-- threads; otherwise every pruning would have to wait for the previous one to commit.
 {{postgres: CREATE INDEX threads_by_pruned ON threads (tenant_id, pruned_event_id)
     WHERE pruned_event_id > 0;}}
 
--- What may be large stands apart, so that a small change to a thread stays small.
+-- Large columns have a table of their own, so that a small change to a thread stays small.
 CREATE TABLE thread_documents (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -114,17 +116,18 @@ CREATE TABLE runs (
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
     parent_run_id {{uuid}},
-    -- How many ancestors it has.
+    -- The number of ancestors.
     depth {{int}} NOT NULL,
     status TEXT NOT NULL,
-    -- Where the run goes when it may work again: 'queue' (a worker claims it) or 'direct'.
+    -- How the run is dispatched when it becomes ready: 'queue' (a worker claims it) or 'direct'.
     dispatch TEXT NOT NULL,
-    -- What a paused run goes back to: 'waiting_for_input', or NULL for its dispatch.
+    -- The status that a paused run returns to: 'waiting_for_input', or NULL for that of its
+    -- dispatch.
     paused_from TEXT,
     agent TEXT,
     ask_clarifications {{bool}} NOT NULL,
-    -- The lease: who works on the run, until when (lease time), and the fencing token: the seq of
-    -- the event that told of the newest claim. A run without a lease has no worker.
+    -- The lease: the worker, its expiry (lease time), and the fencing token, which is the seq of
+    -- the event of the newest claim. A run without a lease has no worker.
     worker TEXT,
     lease_expires_at {{int}},
     lease_ms {{int}},
@@ -157,7 +160,7 @@ CREATE TABLE run_documents (
     FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE
 );
 
--- The documents of a thread as they were before the active run first changed them, for rollback.
+-- The documents of a thread before the first change by the active run, for rollback.
 CREATE TABLE run_undo (
     tenant_id {{uuid}} NOT NULL,
     run_id {{uuid}} NOT NULL,
@@ -169,10 +172,10 @@ CREATE TABLE run_undo (
     FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE
 );
 
--- No foreign key to threads: the event that tells of a thread's deletion outlives the thread.
+-- No foreign key to threads: the event of a thread's deletion outlives the thread.
 CREATE TABLE events (
-    -- The order and the cursor of the tenant-wide stream. On SQLite it rises in the order of
-    -- commits; on PostgreSQL a smaller one may appear after a greater: see event_horizon.
+    -- The order and the cursor of the tenant-wide stream. On SQLite, ids increase in commit order;
+    -- on PostgreSQL a smaller id may become visible after a greater one: see event_horizon.
     {{sqlite: id INTEGER PRIMARY KEY NOT NULL,}}
     {{postgres: id bigint NOT NULL,}}
     tenant_id {{uuid}} NOT NULL,
@@ -189,7 +192,7 @@ CREATE TABLE events (
 {{sqlite: CREATE UNIQUE INDEX events_by_thread ON events (tenant_id, thread_id, seq);}}
 CREATE INDEX events_by_tenant ON events (tenant_id, id);
 
--- Events that are pruned but still there: removed by the sweep, some at a time.
+-- Pruned events that are not deleted yet; the sweep deletes some at a time.
 CREATE TABLE event_garbage (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -197,7 +200,7 @@ CREATE TABLE event_garbage (
     PRIMARY KEY (tenant_id, thread_id)
 );
 
--- Event ids are never used again. SQLite keeps the greatest that was ever pruned.
+-- Event ids are never reused. SQLite stores the greatest id that was ever pruned.
 {{sqlite:
 CREATE TABLE event_floor (
     one {{int}} NOT NULL PRIMARY KEY CHECK (one = 1),
@@ -208,8 +211,9 @@ INSERT INTO event_floor (one, id) VALUES (1, 0);
 {{postgres:
 CREATE SEQUENCE event_ids;
 
--- A transaction registers before it takes its first id: it holds a shared lock that names the last
--- id taken before, and all of its own are greater. Of an id, the lock has the low 32 bits.
+-- A transaction registers before it allocates its first id: it takes a shared lock that names the
+-- last id allocated before, and all its own ids are greater. The lock has the low 32 bits of the
+-- id.
 CREATE FUNCTION event_register() RETURNS void LANGUAGE plpgsql AS $$
 DECLARE last bigint;
 BEGIN
@@ -218,10 +222,11 @@ BEGIN
         'event_ids'::regclass::oid::bigint::bit(32)::int, last::bit(32)::int);
 END $$;
 
--- Every id up to the answer is committed and seen by any snapshot taken after the call, or will
--- never exist. The order matters: whoever registers after the first step takes greater ids. Who
--- registers between the two steps may name an id that is greater than the one read, and is no
--- bound. A commit is seen before its locks go. A replica does not have the locks.
+-- Every id up to the returned one is committed and visible to any snapshot taken after the call, or
+-- will never exist. The order of the steps matters: a transaction that registers after the first
+-- step allocates greater ids. A transaction that registers between the two steps may name an id
+-- greater than the one read, and does not limit the result. A commit is visible before its locks
+-- are released. A replica does not have the locks.
 CREATE FUNCTION event_horizon() RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
 DECLARE
     last bigint;
@@ -287,7 +292,7 @@ FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
         AND g.through_seq >= events.seq);
 }}
 {{postgres:
--- A number that PostgreSQL has no room for (1e200000) is valid JSON: one such document must not
+-- A number that PostgreSQL cannot represent (1e200000) is valid JSON. One such document must not
 -- break the view for all others, and is shown as text.
 CREATE FUNCTION as_jsonb(document json) RETURNS jsonb LANGUAGE plpgsql STABLE STRICT AS $$
 BEGIN
@@ -317,10 +322,11 @@ FROM events WHERE NOT EXISTS (SELECT 1 FROM event_garbage AS g
     WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
         AND g.through_seq >= events.seq);
 
--- The second fence behind the WHERE of every statement: a transaction sees the rows of the tenant
--- that it names in cairn.tenant, or of all when that is '*', or none when it names nobody. The
--- owner of the tables is bound by it too. (Of a coalesce the planner assumes that half of the rows
--- pass; of a comparison that next to none do, and then it sorts where an index has the order.)
+-- Row-level security protects tenants in addition to the WHERE of every statement: a transaction
+-- sees the rows of the tenant named in cairn.tenant, all rows if that is '*', and none if it is
+-- empty. The policy applies to the owner of the tables too. (For coalesce the planner assumes that
+-- half of the rows pass; for a comparison it assumes almost none, and then sorts where an index has
+-- the order.)
 DO $$
 DECLARE
     name text;

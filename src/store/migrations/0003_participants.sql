@@ -1,8 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Agents, who takes part in a thread, share links, and keys that act for one principal.
+-- Agents, participants of threads, share links, and keys that act for one principal.
 --
--- A principal is who acts: "user:NAME" (a name of the application's own) or "agent:UUID". A key
--- that names one sees what its participation lets it see; a key without one sees its whole tenant.
+-- A principal is an actor: "user:NAME" (a name chosen by the application) or "agent:UUID". A key
+-- with a principal can access the threads in which the principal participates; a key without one
+-- can access its whole tenant.
 
 {{postgres:
 -- Row-level security for a table that has tenant_id: see 0001_foundation.sql.
@@ -40,15 +41,16 @@ CREATE TABLE participants (
     principal TEXT NOT NULL,
     name TEXT NOT NULL,
     image TEXT,
-    -- What it is doing, in its own words: "thinking…".
+    -- The current activity, as free text: "thinking…".
     status TEXT,
     -- 'read' or 'read_write'.
     permission TEXT NOT NULL,
-    -- Who has left is not active any more, and has no access; the row keeps the messages' sender.
+    -- A participant that has left is inactive and has no access; its row remains the sender of
+    -- messages.
     active {{bool}} NOT NULL,
-    -- Somebody else took access away: no share gives any, until somebody does by name.
+    -- Another client removed the access: no share restores it, only an explicit grant does.
     barred {{bool}} NOT NULL DEFAULT false,
-    -- Until when (lease time) it counts as online; NULL: it has said that it is not.
+    -- The participant counts as online until this time (lease time); NULL: it is offline.
     online_until {{int}},
     metadata {{json}} NOT NULL,
     created_at {{int}} NOT NULL,
@@ -64,7 +66,7 @@ CREATE TABLE shares (
     tenant_id {{uuid}} NOT NULL,
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
-    -- 'participate', or 'copy': who redeems it gets a thread of its own.
+    -- 'participate', or 'copy': a redemption creates a new thread.
     kind TEXT NOT NULL,
     permission TEXT NOT NULL,
     label TEXT,
@@ -82,18 +84,18 @@ CREATE TABLE shares (
 );
 CREATE INDEX shares_by_thread ON shares (tenant_id, thread_id, id);
 
--- What each redemption gave: a revoked share takes exactly that back.
+-- The effect of each redemption: revoking a share undoes exactly this.
 CREATE TABLE share_redemptions (
     tenant_id {{uuid}} NOT NULL,
     share_id {{uuid}} NOT NULL,
     id {{uuid}} NOT NULL,
     principal TEXT NOT NULL,
     participant_id {{uuid}},
-    -- The participant's permission before; NULL: it was none, or not active.
+    -- The participant's previous permission; NULL: it was no participant, or inactive.
     previous_permission TEXT,
-    -- The thread that a copy made.
+    -- The thread that a copy created.
     copied_thread_id {{uuid}},
-    -- Whether the participant still has its access from here; not once somebody gave it by name.
+    -- False after the participant was given access explicitly instead of by this redemption.
     active {{bool}} NOT NULL,
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, share_id, id),
@@ -103,8 +105,8 @@ CREATE TABLE share_redemptions (
 CREATE INDEX share_redemptions_by_participant ON share_redemptions (tenant_id, participant_id)
     WHERE participant_id IS NOT NULL;
 
--- That a workflow was made or deleted is a change of status to Memoria's readers; of what else
--- Cairn tells in words of its own they hear nothing.
+-- To readers of Memoria, the creation and the deletion of a workflow are changes of status. Other
+-- kinds of events that only Cairn has are hidden from them.
 {{sqlite:
 DROP VIEW workflow_events;
 CREATE VIEW workflow_events AS SELECT

@@ -1,15 +1,15 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Messages of a thread, their earlier versions, and what finds them by their words.
+-- Messages of a thread, their earlier versions, and their search index.
 
 CREATE TABLE messages (
-    -- Of the event that told of it: rises in every thread, and is never given twice.
+    -- The id of the event of the message: increases within every thread, and is never reused.
     event_id {{int}} NOT NULL {{sqlite: PRIMARY KEY}},
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
-    -- Of the same event: the order of the thread, and the cursor of its pages.
+    -- The seq of the same event: the order within the thread, and the cursor of its pages.
     seq {{int}} NOT NULL,
     id {{uuid}} NOT NULL,
-    -- A participant of the thread; NULL: the service that holds the key.
+    -- A participant of the thread; NULL: the service that owns the key.
     sender_id {{uuid}},
     -- 'user', 'assistant' or 'service'.
     sender_role TEXT NOT NULL,
@@ -19,15 +19,15 @@ CREATE TABLE messages (
     metadata {{json}} NOT NULL,
     filenames {{json}} NOT NULL,
     run_id {{uuid}},
-    -- The message that it answers; of a command-response: the command.
+    -- The message that this one answers; for a command-response, the command.
     responds_to {{uuid}},
-    -- Of a command: the participant that it is addressed to, its name and its arguments.
+    -- For a command: the participant that it is addressed to, its name and its arguments.
     addressed_to {{uuid}},
     command {{json}},
     has_debug {{bool}} NOT NULL,
-    -- Whether message_words has its words; who inserts it otherwise leaves that to the sweep.
+    -- True if message_words has the words of the message; otherwise the sweep adds them.
     is_searchable {{bool}} NOT NULL DEFAULT {{sqlite: 0}}{{postgres: false}},
-    -- A tombstone: content and metadata are empty, the history has what they were.
+    -- A tombstone: content and metadata are empty, and the history has the former values.
     deleted_at {{int}},
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
@@ -51,7 +51,7 @@ CREATE TABLE message_debug (
     FOREIGN KEY (tenant_id, message_id) REFERENCES messages (tenant_id, id) ON DELETE CASCADE
 );
 
--- What a message was before each edit, and before its deletion.
+-- The content of a message before each edit and before its deletion.
 CREATE TABLE message_versions (
     tenant_id {{uuid}} NOT NULL,
     message_id {{uuid}} NOT NULL,
@@ -61,15 +61,16 @@ CREATE TABLE message_versions (
     metadata {{json}} NOT NULL,
     filenames {{json}} NOT NULL,
     debug {{json}},
-    -- When this version was written.
+    -- The time at which this version was written.
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, message_id, version),
     FOREIGN KEY (tenant_id, message_id) REFERENCES messages (tenant_id, id) ON DELETE CASCADE
 );
 
--- The words of a message, as src/base/words.h cuts them, and before them one word each for its
--- tenant and its thread. These begin with '#', which no word of a text does: so the index itself
--- keeps tenants and threads apart. On SQLite who deletes messages deletes their words.
+-- The words of a message, split as in src/base/words.h, preceded by one word each for its tenant
+-- and its thread. Those two begin with '#', which no word of a text does, so the index itself
+-- separates tenants and threads. On SQLite, the statement that deletes messages also deletes their
+-- words.
 {{sqlite:
 CREATE VIRTUAL TABLE message_words USING fts5(words, columnsize=0,
     tokenize="ascii tokenchars '#'");
@@ -85,9 +86,9 @@ CREATE TABLE message_words (
 );
 CREATE UNIQUE INDEX message_words_by_message ON message_words (tenant_id, message_id);
 CREATE INDEX message_words_by_words ON message_words USING gin (words);
--- Row-level security keeps writers in their tenant. It cannot keep readers there: @@ is not
--- leakproof, so PostgreSQL would look at every row rather than at the index. What is found is
--- shown by way of messages, which has it.
+-- Row-level security restricts writers to their tenant. It cannot restrict readers: @@ is not
+-- leakproof, so PostgreSQL would scan all rows instead of the index. Results are read through
+-- messages, which has row-level security.
 ALTER TABLE message_words ENABLE ROW LEVEL SECURITY;
 ALTER TABLE message_words FORCE ROW LEVEL SECURITY;
 CREATE POLICY any_reader ON message_words FOR SELECT USING (true);

@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- Files of a thread, their versions, their content, and uploads that are under way.
+-- Files of a thread, their versions, their content, and unfinished uploads.
 
--- Content, once a tenant. `id` names the file in the data directory, or the rows of blob_chunks: it
--- is never used again, so whoever removes a blob that nothing refers to cannot meet a new one.
+-- Each content, once per tenant. `id` names the file in the data directory, or the rows of
+-- blob_chunks. It is never reused, so the deletion of an unreferenced blob cannot affect a new one.
 CREATE TABLE blobs (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     sha256 {{bytes}} NOT NULL,
@@ -13,8 +13,8 @@ CREATE TABLE blobs (
 );
 CREATE UNIQUE INDEX blobs_by_id ON blobs (tenant_id, id);
 
--- Content that perhaps nothing refers to any more: each row is looked at, and the content removed
--- after the commit that takes its row in blobs away.
+-- Content that may be unreferenced. The sweep checks each row, and deletes the content after the
+-- commit that deletes its row in blobs.
 CREATE TABLE blob_doubts (
     tenant_id {{uuid}} NOT NULL,
     blob_id {{uuid}} NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE blob_doubts (
 CREATE INDEX blob_doubts_by_age ON blob_doubts (added_at);
 
 {{postgres:
--- Content that is kept in the database, in pieces.
+-- Content stored in the database, in chunks.
 CREATE TABLE blob_chunks (
     tenant_id uuid NOT NULL,
     blob_id uuid NOT NULL,
@@ -33,9 +33,9 @@ CREATE TABLE blob_chunks (
     PRIMARY KEY (tenant_id, blob_id, n)
 );
 ALTER TABLE blob_chunks ALTER COLUMN bytes SET STORAGE EXTERNAL;
--- For who looks for leftovers, in all tenants.
+-- Finds leftovers in all tenants.
 CREATE INDEX blob_chunks_first ON blob_chunks (blob_id) WHERE n = 0;
--- Content that was removed while somebody might read it: its chunks stay for a while.
+-- Content that was deleted while a client may still read it: its chunks are kept for a while.
 CREATE TABLE blob_garbage (
     tenant_id uuid NOT NULL,
     blob_id uuid NOT NULL,
@@ -49,14 +49,14 @@ CREATE TABLE files (
     tenant_id {{uuid}} NOT NULL,
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
-    -- In the order of its bytes, on both engines.
+    -- Sorted by bytes on both engines.
     name TEXT{{postgres:  COLLATE "C"}} NOT NULL,
-    -- The number of the newest version that there ever was; numbers are not given twice.
+    -- The number of the newest version that ever existed; numbers are never reused.
     last_version {{int}} NOT NULL,
-    -- The newest that is there.
+    -- The newest existing version.
     current_version {{int}} NOT NULL,
     metadata {{json}} NOT NULL,
-    -- Counts every change, also of the metadata.
+    -- Counts every change, including changes of the metadata.
     revision {{int}} NOT NULL DEFAULT 1,
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
@@ -72,14 +72,14 @@ CREATE TABLE file_versions (
     sha256 {{bytes}} NOT NULL,
     size_bytes {{int}} NOT NULL,
     content_type TEXT NOT NULL,
-    -- The principal, NULL for the service that holds the key.
+    -- The principal; NULL: the service that owns the key.
     created_by TEXT,
     created_at {{int}} NOT NULL,
-    -- Where it was copied from; the source may be gone.
+    -- The source of a copy, which may have been deleted.
     source_thread_id {{uuid}},
     source_name TEXT,
     source_version {{int}},
-    -- The version of this file that it brought back.
+    -- The version of this file that was restored.
     restored_from {{int}},
     PRIMARY KEY (tenant_id, file_id, version),
     FOREIGN KEY (tenant_id, file_id) REFERENCES files (tenant_id, id) ON DELETE CASCADE,
@@ -87,7 +87,7 @@ CREATE TABLE file_versions (
 );
 CREATE INDEX file_versions_by_blob ON file_versions (tenant_id, sha256);
 
--- How far the versions of a deleted file had come: one of the same name counts on from there.
+-- The last version number of a deleted file; a new file of the same name continues from it.
 CREATE TABLE file_ends (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -97,8 +97,8 @@ CREATE TABLE file_ends (
     FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
 
--- Resumable uploads: what has arrived stands under `content_id` as a blob's content would. With the
--- last byte that becomes an id that nothing is ever appended to.
+-- Resumable uploads. The received bytes are stored under `content_id` like the content of a blob.
+-- With the last byte they move to an id to which nothing is ever appended.
 CREATE TABLE uploads (
     tenant_id {{uuid}} NOT NULL,
     id {{uuid}} NOT NULL,
@@ -106,22 +106,22 @@ CREATE TABLE uploads (
     content_id {{uuid}} NOT NULL,
     name TEXT NOT NULL,
     content_type TEXT NOT NULL,
-    -- Of all that is to come.
+    -- The size of the complete upload.
     size_bytes {{int}} NOT NULL,
-    -- Of what is there.
+    -- The number of bytes received.
     offset_bytes {{int}} NOT NULL,
-    -- The version that the file must have when it is complete; NULL: any.
+    -- The version that the file must have when the upload is complete; NULL: any.
     expected_version {{int}},
-    -- Of all of it, as the client says; NULL: it does not.
+    -- The hash of the complete upload, as announced by the client; NULL: not announced.
     expected_sha256 {{bytes}},
-    -- Of all of it, as it was read when the last byte had come.
+    -- The hash of the complete upload, computed after the last byte.
     sha256 {{bytes}},
     created_by TEXT,
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
     -- Lease time.
     expires_at {{int}} NOT NULL,
-    -- The one request that may write now; lease time. NULL: none does.
+    -- The only request that may write now, and until when (lease time); NULL: there is none.
     writer {{uuid}},
     writer_until {{int}},
     PRIMARY KEY (tenant_id, id),

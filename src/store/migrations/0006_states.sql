@@ -1,10 +1,10 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- State documents and configuration with their versions, and the private storage of agents.
 
--- Of an agent, a thread, or an agent within a thread; the nil id where there is none. `kind` is
--- 'state' or 'config': the configuration of an agent is such a document too. What it holds is in
--- state_versions. The row of a document that was deleted stays, without versions, so that the
--- numbers of its versions are never given again: an old If-Match cannot meet a new document.
+-- A document belongs to an agent, a thread, or an agent within a thread; the nil id stands for
+-- none. `kind` is 'state' or 'config': the configuration of an agent is such a document too. The
+-- content is in state_versions. The row of a deleted document remains, without versions, so that
+-- its version numbers are never reused: an old If-Match cannot match a new document.
 CREATE TABLE state_documents (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     id {{uuid}} NOT NULL,
@@ -22,7 +22,7 @@ CREATE UNIQUE INDEX state_documents_by_name
     ON state_documents (tenant_id, agent_id, thread_id, kind, name);
 CREATE INDEX state_documents_by_thread ON state_documents (tenant_id, thread_id, id);
 
--- Every version that there was, the present one included.
+-- Every version that ever existed, including the current one.
 CREATE TABLE state_versions (
     tenant_id {{uuid}} NOT NULL,
     state_id {{uuid}} NOT NULL,
@@ -37,7 +37,7 @@ CREATE TABLE state_versions (
     FOREIGN KEY (tenant_id, state_id) REFERENCES state_documents (tenant_id, id) ON DELETE CASCADE
 );
 
--- Of an agent alone: participants never see it. Either `value` or `bytes`.
+-- Belongs to one agent; participants never see it. A row has either `value` or `bytes`.
 CREATE TABLE agent_storage (
     tenant_id {{uuid}} NOT NULL,
     agent_id {{uuid}} NOT NULL,

@@ -1,22 +1,23 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The execution record: what an agent is, what it did, and how to resume or rewind it.
+-- The execution record: the definition of an agent, its actions, and the data to resume or rewind
+-- it.
 --
--- Money is whole picodollars (10^-12 of the currency): a price per token is exact, and so is every
--- sum. The nil id stands for "none" where a column is part of a key.
+-- Money is in whole picodollars (10^-12 of the currency), so a price per token and every sum are
+-- exact. The nil id stands for "none" where a column is part of a key.
 
 -- --- Agents ---------------------------------------------------------------------------------
 
 -- 'agent', 'team' or 'workflow'.
 ALTER TABLE agents ADD COLUMN kind TEXT NOT NULL DEFAULT 'agent';
--- No run starts of an agent that is not.
+-- An inactive agent starts no runs.
 ALTER TABLE agents ADD COLUMN is_active {{bool}} NOT NULL DEFAULT true;
--- The version that new runs get; NULL: it has no definition.
+-- The version that new runs get; NULL: the agent has no definition.
 ALTER TABLE agents ADD COLUMN active_version TEXT;
 
 CREATE TABLE agent_versions (
     tenant_id {{uuid}} NOT NULL,
     agent_id {{uuid}} NOT NULL,
-    -- The order in which they were made.
+    -- The order of creation.
     number {{int}} NOT NULL,
     -- Semantic: "1.2.0".
     version TEXT NOT NULL,
@@ -32,7 +33,7 @@ CREATE TABLE agent_versions (
     created_by TEXT,
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
-    -- When the first run of it began: from then on it never changes.
+    -- The start of the first run of this version; from then on the version never changes.
     used_at {{int}},
     revision {{int}} NOT NULL DEFAULT 1,
     PRIMARY KEY (tenant_id, agent_id, number),
@@ -40,7 +41,7 @@ CREATE TABLE agent_versions (
 );
 CREATE UNIQUE INDEX agent_versions_by_version ON agent_versions (tenant_id, agent_id, version);
 
--- Which version was the active one, since when: what a rollback goes back to.
+-- The activations of versions with their times; a rollback activates the previous one.
 CREATE TABLE agent_activations (
     tenant_id {{uuid}} NOT NULL,
     agent_id {{uuid}} NOT NULL,
@@ -58,7 +59,7 @@ CREATE TABLE agent_links (
     child_id {{uuid}} NOT NULL,
     role TEXT NOT NULL,
     position {{int}} NOT NULL,
-    -- The version of the child that is meant; NULL: its active one.
+    -- The version of the child; NULL: its active version.
     child_version TEXT,
     metadata {{json}} NOT NULL,
     created_at {{int}} NOT NULL,
@@ -72,30 +73,31 @@ CREATE INDEX agent_links_by_child ON agent_links (tenant_id, child_id);
 
 -- --- Runs -----------------------------------------------------------------------------------
 
--- The agent, and the version of it, that the run is of; `agent` stays the name to claim it by.
+-- The agent and the agent version of the run; workers still claim the run by the name in `agent`.
 ALTER TABLE runs ADD COLUMN agent_id {{uuid}};
 ALTER TABLE runs ADD COLUMN agent_version TEXT;
--- Where it is in the state machine of an instance, beside its status; NULL: older than phases.
+-- The phase in the state machine of an instance, in addition to the status; NULL: older than
+-- phases.
 ALTER TABLE runs ADD COLUMN phase TEXT;
--- How often the phase changed; 0: whoever works on the run does not use phases.
+-- The number of phase changes; 0: the worker does not use phases.
 ALTER TABLE runs ADD COLUMN phase_changes {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN model TEXT;
 ALTER TABLE runs ADD COLUMN provider TEXT;
 ALTER TABLE runs ADD COLUMN stop_reason TEXT;
--- Where it was replayed from.
+-- The run and the checkpoint that the run was replayed from.
 ALTER TABLE runs ADD COLUMN forked_from_run_id {{uuid}};
 ALTER TABLE runs ADD COLUMN forked_from_checkpoint_id {{uuid}};
--- How many turns and steps were ever begun: the next one's number.
+-- The number of turns and steps ever started, which is the number of the last one.
 ALTER TABLE runs ADD COLUMN turn_count {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN step_count {{int}} NOT NULL DEFAULT 0;
--- What the run used itself, and with its descendants (total_).
+-- The usage of the run itself, and of the run with its descendants (total_).
 ALTER TABLE runs ADD COLUMN llm_calls {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN input_tokens {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN output_tokens {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN cache_creation_input_tokens {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN cache_read_input_tokens {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN cost_pico {{int}} NOT NULL DEFAULT 0;
--- Calls of models that had no price: their cost is in no sum.
+-- Calls of models without a price; their cost is not included in the sums.
 ALTER TABLE runs ADD COLUMN unpriced_calls {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN total_llm_calls {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN total_input_tokens {{int}} NOT NULL DEFAULT 0;
@@ -106,7 +108,7 @@ ALTER TABLE runs ADD COLUMN total_cost_pico {{int}} NOT NULL DEFAULT 0;
 ALTER TABLE runs ADD COLUMN total_unpriced_calls {{int}} NOT NULL DEFAULT 0;
 CREATE INDEX runs_by_agent ON runs (tenant_id, agent_id, id) WHERE agent_id IS NOT NULL;
 
--- What asked for the run, whole: a message with attachments, an instruction to a member of a team.
+-- The complete request of the run: a message with attachments, or an instruction to a team member.
 ALTER TABLE run_documents ADD COLUMN request {{json}};
 ALTER TABLE run_documents ADD COLUMN content TEXT;
 ALTER TABLE run_documents ADD COLUMN content_type TEXT;
@@ -153,9 +155,9 @@ CREATE TABLE turns (
 );
 CREATE UNIQUE INDEX turns_by_id ON turns (tenant_id, id);
 
--- --- Values that are kept once --------------------------------------------------------------
+-- --- Values that are stored once --------------------------------------------------------------
 
--- A dictionary that items are compressed with.
+-- A dictionary for the compression of items.
 CREATE TABLE item_dictionaries (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     number {{int}} NOT NULL,
@@ -168,41 +170,43 @@ CREATE TABLE item_dictionaries (
 -- Pieces of JSON, each stored once in its tenant: a message, a member of a state.
 CREATE TABLE items (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
-    -- Of the bytes before compression.
+    -- The hash of the bytes before compression.
     sha256 {{bytes}} NOT NULL,
-    -- Before compression.
+    -- The size before compression.
     size_bytes {{int}} NOT NULL,
-    -- n > 0: zstd with dictionary n; -2: as it is; -3: zstd. Not yet looked at with a dictionary:
-    -- -1: as it is; 0: zstd.
+    -- n > 0: zstd with dictionary n; -2: uncompressed; -3: zstd. Not yet tried with a dictionary:
+    -- -1: uncompressed; 0: zstd.
     dictionary {{int}} NOT NULL,
     bytes {{bytes}} NOT NULL,
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, sha256)
 );
--- What the sweep has yet to compress.
+-- The items that the sweep still has to compress.
 CREATE INDEX items_to_compress ON items (tenant_id, sha256) WHERE dictionary IN (-1, 0);
 {{postgres: ALTER TABLE items ALTER COLUMN bytes SET STORAGE EXTERNAL;}}
 
--- A JSON document of a thread at one moment: its manifest names items, whole or as what changed
--- since another snapshot of the same thread. Rows outlive the thread, whose deletion notes it in
--- snapshot_garbage, until the sweep has looked at what they refer to.
+-- A JSON document of a thread at one moment. Its manifest names all items, or only the changes
+-- since another snapshot of the same thread. The rows outlive the thread: its deletion adds a row
+-- to snapshot_garbage, and the sweep deletes the snapshots and the items that they refer to.
 CREATE TABLE snapshots (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
     -- NULL: the manifest is whole.
     base_id {{uuid}},
-    -- At most so many others lie between this one and a whole manifest.
+    -- The maximum number of snapshots between this one and a whole manifest.
     depth {{int}} NOT NULL,
     manifest {{bytes}} NOT NULL,
-    -- Of the manifest when it is whole, and so of the document, by the hashes of its items.
+    -- The hash of the whole manifest, and so of the document, because the manifest has the hashes
+    -- of its items.
     sha256 {{bytes}} NOT NULL,
-    -- Of the document as it is answered, compact.
+    -- The size of the document in compact form, as clients receive it.
     size_bytes {{int}} NOT NULL,
     created_at {{int}} NOT NULL,
-    -- Nothing refers to it any more but those that have it as their base.
+    -- Only snapshots that have this one as their base refer to it.
     dropped_at {{int}},
-    -- Its base was dropped: when its manifest becomes whole, so that the base can go.
+    -- The base was dropped: at this time the manifest is made whole, so that the base can be
+    -- deleted.
     rebase_at {{int}},
     PRIMARY KEY (tenant_id, id)
 );
@@ -210,7 +214,7 @@ CREATE INDEX snapshots_by_thread ON snapshots (tenant_id, thread_id, id);
 CREATE INDEX snapshots_by_base ON snapshots (tenant_id, base_id) WHERE base_id IS NOT NULL;
 CREATE INDEX snapshots_to_rebase ON snapshots (rebase_at) WHERE rebase_at IS NOT NULL;
 
--- Threads that are gone and whose snapshots are not, yet.
+-- Deleted threads whose snapshots are not deleted yet.
 CREATE TABLE snapshot_garbage (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     thread_id {{uuid}} NOT NULL,
@@ -218,7 +222,7 @@ CREATE TABLE snapshot_garbage (
     PRIMARY KEY (tenant_id, thread_id)
 );
 
--- The items that the manifest of a snapshot names: those that it has and its base has not.
+-- The items named by the manifest of a snapshot, without those of its base.
 CREATE TABLE snapshot_items (
     tenant_id {{uuid}} NOT NULL,
     snapshot_id {{uuid}} NOT NULL,
@@ -229,7 +233,7 @@ CREATE TABLE snapshot_items (
 );
 CREATE INDEX snapshot_items_by_item ON snapshot_items (tenant_id, sha256);
 
--- Items that perhaps nothing refers to any more.
+-- Items that may be unreferenced.
 CREATE TABLE item_doubts (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     sha256 {{bytes}} NOT NULL,
@@ -247,9 +251,9 @@ CREATE TABLE checkpoints (
     id {{uuid}} NOT NULL,
     parent_id {{uuid}},
     run_id {{uuid}},
-    -- 1, 2, 3 within the thread, whatever the namespace: the order in which they were put.
+    -- 1, 2, 3 within the thread, across namespaces: the order in which they were stored.
     sequence_num {{int}} NOT NULL,
-    -- Of the channel values.
+    -- The snapshot of the channel values.
     snapshot_id {{uuid}} NOT NULL,
     channel_versions {{json}} NOT NULL,
     versions_seen {{json}} NOT NULL,
@@ -269,8 +273,8 @@ CREATE INDEX checkpoints_by_run ON checkpoints (tenant_id, run_id, sequence_num)
 CREATE INDEX checkpoints_by_parent ON checkpoints (tenant_id, thread_id, namespace, parent_id);
 CREATE INDEX checkpoints_by_snapshot ON checkpoints (tenant_id, snapshot_id);
 
--- What tasks have written towards the checkpoint after this one; the first to write one wins. They
--- may come before the checkpoint itself.
+-- The writes of tasks for the next checkpoint; the first write at a position wins. Writes may be
+-- stored before their checkpoint.
 CREATE TABLE checkpoint_writes (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -289,8 +293,8 @@ CREATE TABLE checkpoint_writes (
 
 -- --- Steps ----------------------------------------------------------------------------------
 
--- What an engine logs of a run. A log_id is never given twice, also when the newest steps are gone:
--- SQLite remembers the greatest one.
+-- The steps of a run that an engine logs. A log_id is never reused, even if the newest steps were
+-- deleted: SQLite stores the greatest one.
 {{postgres: CREATE SEQUENCE step_ids;}}
 CREATE TABLE steps (
     {{sqlite: log_id INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL,}}
@@ -302,7 +306,7 @@ CREATE TABLE steps (
     thread_id {{uuid}} NOT NULL,
     agent_id {{uuid}},
     turn_id {{uuid}},
-    -- When it happened, as the engine says.
+    -- The time of the step according to the engine.
     at {{int}} NOT NULL,
     -- 0 before the loop, then the iteration.
     step_number {{int}},
@@ -312,19 +316,19 @@ CREATE TABLE steps (
     messages_count {{int}},
     estimated_tokens {{int}},
     duration_ms {{int}},
-    -- Of a call of a tool.
+    -- For a call of a tool.
     tool_name TEXT,
     tool_use_id TEXT,
     -- 'success' or 'error', where the action has an outcome.
     outcome TEXT,
-    -- Of a call of a model.
+    -- For a call of a model.
     model TEXT,
     provider TEXT,
     input_tokens {{int}},
     output_tokens {{int}},
     cache_creation_input_tokens {{int}},
     cache_read_input_tokens {{int}},
-    -- NULL: it has no price.
+    -- NULL: the call has no price.
     cost_pico {{int}},
     price_version {{int}},
     created_at {{int}} NOT NULL,
@@ -333,7 +337,7 @@ CREATE TABLE steps (
 );
 {{sqlite: CREATE UNIQUE INDEX steps_by_run ON steps (tenant_id, run_id, number);}}
 CREATE UNIQUE INDEX steps_by_id ON steps (tenant_id, log_id);
--- Lists across runs go newest first, each filter by its own index.
+-- Lists across runs show the newest first; each filter has its own index.
 CREATE INDEX steps_by_time ON steps (tenant_id, at, log_id);
 CREATE INDEX steps_by_type ON steps (tenant_id, action_type, at, log_id);
 CREATE INDEX steps_by_thread ON steps (tenant_id, thread_id, at, log_id);
@@ -342,14 +346,14 @@ CREATE INDEX steps_by_tool ON steps (tenant_id, tool_name, at, log_id)
     WHERE tool_name IS NOT NULL;
 CREATE INDEX steps_by_model ON steps (tenant_id, model, at, log_id) WHERE model IS NOT NULL;
 CREATE INDEX steps_of_errors ON steps (tenant_id, outcome, at, log_id) WHERE outcome = 'error';
--- What the next snapshot of a run builds on.
+-- The base of the next snapshot of a run.
 CREATE INDEX steps_by_snapshot ON steps (tenant_id, run_id, number)
     WHERE messages_snapshot_id IS NOT NULL;
 {{sqlite: INSERT INTO sqlite_sequence (name, seq) VALUES ('steps', 0);}}
 
--- --- Resumption, tools that are waited for, history -----------------------------------------
+-- --- Resumption, awaited tools, history -------------------------------------------------------
 
--- What an engine needs to go on with a thread where it stopped.
+-- The data that an engine needs to continue a thread.
 CREATE TABLE resumptions (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -377,7 +381,7 @@ CREATE TABLE resumptions (
     last_known_input_tokens {{int}} NOT NULL DEFAULT 0,
     last_known_output_tokens {{int}} NOT NULL DEFAULT 0,
     current_step {{int}} NOT NULL DEFAULT 0,
-    -- Of the run that was interrupted, what its result will hold.
+    -- For an interrupted run: the conversation that its history entry will have.
     history_snapshot_id {{uuid}},
     created_at {{int}} NOT NULL,
     updated_at {{int}} NOT NULL,
@@ -386,15 +390,15 @@ CREATE TABLE resumptions (
     FOREIGN KEY (tenant_id, thread_id) REFERENCES threads (tenant_id, id) ON DELETE CASCADE
 );
 
--- Tools whose results a run waits for. They stay when the results are in.
+-- Tools whose results a run awaits. The rows remain when the results have arrived.
 CREATE TABLE awaited_tools (
     tenant_id {{uuid}} NOT NULL,
     run_id {{uuid}} NOT NULL,
     tool_use_id TEXT {{postgres: COLLATE "C"}} NOT NULL,
-    -- The order in which they were asked for; each pause has a number of its own.
+    -- The order in which the tools were requested; each pause has a number of its own.
     pause {{int}} NOT NULL,
     position {{int}} NOT NULL,
-    -- Who runs it: 'frontend' or 'backend'.
+    -- Where the tool runs: 'frontend' or 'backend'.
     side TEXT NOT NULL,
     name TEXT NOT NULL,
     input {{json}} NOT NULL,
@@ -408,7 +412,7 @@ CREATE TABLE awaited_tools (
 );
 CREATE INDEX awaited_tools_open ON awaited_tools (tenant_id, run_id) WHERE result_at IS NULL;
 
--- One entry for each finished run of a thread that is nobody's child.
+-- One entry for each finished run of a thread that has no parent.
 CREATE TABLE history_entries (
     tenant_id {{uuid}} NOT NULL,
     thread_id {{uuid}} NOT NULL,
@@ -421,7 +425,7 @@ CREATE TABLE history_entries (
     completed_at {{int}} NOT NULL,
     user_message TEXT NOT NULL,
     final_response TEXT,
-    -- The whole conversation of the run, not compacted; NULL: the engine did not say.
+    -- The complete conversation of the run, not compacted; NULL: the engine did not provide it.
     messages_snapshot_id {{uuid}},
     stop_reason TEXT,
     total_steps {{int}} NOT NULL,
@@ -444,7 +448,7 @@ CREATE INDEX history_entries_by_start ON history_entries (tenant_id, started_at)
 
 -- --- Prices, usage, evaluations -------------------------------------------------------------
 
--- Of a model, each version as long as it was the newest. Picodollars for a token.
+-- Prices of models. Each version applies until the next one. Picodollars per token.
 CREATE TABLE prices (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     model TEXT {{postgres: COLLATE "C"}} NOT NULL,
@@ -455,26 +459,26 @@ CREATE TABLE prices (
     output_pico {{int}} NOT NULL,
     cache_write_pico {{int}} NOT NULL,
     cache_read_pico {{int}} NOT NULL,
-    -- Above so many tokens of input, what was cached included, the long rates count; NULL: never.
+    -- Above this number of input tokens, including cached ones, the long rates apply; NULL: never.
     long_context_tokens {{int}},
     long_input_pico {{int}},
     long_output_pico {{int}},
     long_cache_write_pico {{int}},
     long_cache_read_pico {{int}},
-    -- It has no price from here on.
+    -- The model has no price from this version on.
     deleted {{bool}} NOT NULL,
     created_at {{int}} NOT NULL,
     PRIMARY KEY (tenant_id, model, version)
 );
 
--- What a run itself used of a model, and what that cost under each version of the model's price.
+-- The usage of a run itself, and its cost, by model and price version.
 CREATE TABLE run_usage (
     tenant_id {{uuid}} NOT NULL,
     run_id {{uuid}} NOT NULL,
-    -- '' where it is not known.
+    -- '' if unknown.
     model TEXT {{postgres: COLLATE "C"}} NOT NULL,
     provider TEXT {{postgres: COLLATE "C"}} NOT NULL,
-    -- 0: it had no price.
+    -- 0: there was no price.
     price_version {{int}} NOT NULL,
     llm_calls {{int}} NOT NULL,
     long_context_calls {{int}} NOT NULL,
@@ -490,18 +494,18 @@ CREATE TABLE run_usage (
     FOREIGN KEY (tenant_id, run_id) REFERENCES runs (tenant_id, id) ON DELETE CASCADE
 );
 
--- Sums for each day (UTC, counted from 1970). Who writes at the same time writes to different
--- slots, so that nobody waits; who reads adds them up.
+-- Sums for each day (UTC, counted from 1970). Concurrent writers use different slots, so that they
+-- do not wait for each other; readers add the slots up.
 CREATE TABLE usage_days (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     day {{int}} NOT NULL,
-    -- The nil id: runs of no agent.
+    -- The nil id: runs without an agent.
     agent_id {{uuid}} NOT NULL,
-    -- '' where it is not known.
+    -- '' if unknown.
     model TEXT {{postgres: COLLATE "C"}} NOT NULL,
     provider TEXT {{postgres: COLLATE "C"}} NOT NULL,
     slot {{int}} NOT NULL,
-    -- Runs are counted under the model '' alone, so that they can be added up.
+    -- Runs are counted only under the model '', so that the sums of all models are correct.
     runs_started {{int}} NOT NULL DEFAULT 0,
     runs_completed {{int}} NOT NULL DEFAULT 0,
     runs_failed {{int}} NOT NULL DEFAULT 0,
@@ -524,14 +528,14 @@ CREATE TABLE eval_runs (
     eval_type TEXT NOT NULL,
     agent_id {{uuid}},
     agent_version TEXT,
-    -- The run that was judged, if there is one.
+    -- The evaluated run, if there is one.
     run_id {{uuid}},
     model TEXT,
     provider TEXT,
     evaluated_name TEXT,
     eval_input {{json}} NOT NULL,
     eval_data {{json}} NOT NULL,
-    -- Millionths: 1000000 is all of what can be had; NULL: it is no matter of a score.
+    -- Millionths: 1000000 is the maximum; NULL: the evaluation has no score.
     score_micro {{int}},
     passed {{bool}},
     metadata {{json}} NOT NULL,
@@ -549,7 +553,7 @@ CREATE INDEX eval_runs_by_type ON eval_runs (tenant_id, eval_type, id);
 CREATE TABLE notebook_records (
     tenant_id {{uuid}} NOT NULL REFERENCES tenants (id) ON DELETE CASCADE,
     id {{uuid}} NOT NULL,
-    -- 1, 2, 3 within the tenant, for people.
+    -- 1, 2, 3 within the tenant, shown to users.
     number {{int}} NOT NULL,
     title TEXT NOT NULL,
     description TEXT,
@@ -562,7 +566,7 @@ CREATE TABLE notebook_records (
 );
 CREATE UNIQUE INDEX notebook_records_by_number ON notebook_records (tenant_id, number);
 
--- A thread is in one notebook at most.
+-- A thread is in at most one notebook.
 CREATE TABLE notebook_threads (
     tenant_id {{uuid}} NOT NULL,
     notebook_id {{uuid}} NOT NULL,
@@ -580,7 +584,7 @@ CREATE UNIQUE INDEX notebook_threads_by_number ON notebook_threads (tenant_id, n
 
 -- --- Memoria's view -------------------------------------------------------------------------
 
--- Of what Cairn tells in words of its own, Memoria's readers hear nothing.
+-- Kinds of events that only Cairn has are hidden from readers of Memoria.
 {{sqlite:
 DROP VIEW workflow_events;
 CREATE VIEW workflow_events AS SELECT

@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The tables of the documents that Cairn grew from, as views, under their names: docs/sql.md.
+-- Views for the tables of the documents that Cairn is based on, under their names: docs/sql.md.
 --
--- What is kept as a snapshot (lists of messages, values of channels) is cut into items that SQL
--- cannot put together again: there a view shows which snapshot it is and where to read it. Each
--- view shows, as its last column, the tenant of the row, except where the tenant has a place.
+-- Snapshots (lists of messages, values of channels) are split into items that SQL cannot
+-- reassemble: there a view shows the id of the snapshot and where to read it. The last column of
+-- each view is the tenant of the row, unless the table has another column for the tenant.
 
 -- --- The three tables of an agent that can be resumed ---------------------------------------
 
@@ -28,8 +28,8 @@ CREATE VIEW agent_config AS SELECT
     {{sqlite: s.base_delay_ms / 1000.0}}
     {{postgres: (s.base_delay_ms / 1000.0)::double precision}} AS base_delay,
     s.last_known_input_tokens, s.last_known_output_tokens,
-    -- Of unfinished runs that wait for tools: of the browser's those whose result is missing, of
-    -- the others those that have one.
+    -- For unfinished runs that wait for tools: frontend tools without a result, and backend tools
+    -- with one.
     (SELECT coalesce({{group_array}}({{nested: q.tool}}), {{empty_list}})
         FROM (SELECT {{object}}('tool_use_id', w.tool_use_id, 'name', w.name,
                 'input', {{show_json: w.input}}) AS tool
@@ -263,7 +263,7 @@ CREATE VIEW agno_component_links AS SELECT
     {{show_id: l.tenant_id}} AS tenant_id
 FROM agent_links AS l;
 
--- Days as UTC has them. Runs of no agent count as an agent's.
+-- Days are UTC days. Runs without an agent are counted like runs of an agent.
 CREATE VIEW agno_metrics AS SELECT
     {{sqlite: date(u.day * 86400, 'unixepoch')}}
     {{postgres: DATE '1970-01-01' + u.day::int}} AS date,
@@ -304,7 +304,7 @@ CREATE VIEW agno_eval_runs AS SELECT
     {{show_id: e.tenant_id}} AS tenant_id
 FROM eval_runs AS e LEFT JOIN agents AS a ON a.tenant_id = e.tenant_id AND a.id = e.agent_id;
 
--- Of the whole database: no tenant has a schema of its own.
+-- For the whole database: no tenant has a schema of its own.
 CREATE VIEW agno_schema_versions AS SELECT
     name AS table_name, {{sqlite: version || ''}}{{postgres: version::text}} AS version,
     {{show_time: applied_at}} AS created_at, {{show_time: applied_at}} AS updated_at
@@ -336,7 +336,7 @@ CREATE VIEW tenant AS SELECT
     {{show_time: created_at}} AS created_at
 FROM tenants;
 
--- The hash of a secret is nobody's business.
+-- The hash of a secret is not shown.
 CREATE VIEW api_key AS SELECT
     {{show_id: id}} AS id, {{show_id: tenant_id}} AS tenant_id,
     {{sqlite: NULL}}{{postgres: NULL::text}} AS key_hash,
@@ -412,7 +412,7 @@ CREATE VIEW turn AS SELECT
     {{show_id: t.tenant_id}} AS tenant_id
 FROM turns AS t;
 
--- Steps have numbers: as ids of calls these are shown in the form of one (version 8, "custom").
+-- A call needs a UUID, but steps have numbers: the number is shown as a UUID (version 8, "custom").
 CREATE VIEW tool_call AS SELECT
     {{sqlite: printf('00000000-0000-8000-8000-%012x', s.log_id)}}
     {{postgres: ('00000000-0000-8000-8000-' || lpad(to_hex(s.log_id), 12, '0'))::uuid}} AS id,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
--- What a saver of checkpoints of other frameworks needs: threads under ids of the user's own, and
--- the checkpoints of all threads in the order in which they were put.
+-- Support for checkpoint savers of other frameworks: threads under ids chosen by the user, and the
+-- checkpoints of all threads in the order in which they were stored.
 
 ALTER TABLE threads ADD COLUMN key TEXT {{postgres: COLLATE "C"}};
 CREATE UNIQUE INDEX threads_by_key ON threads (tenant_id, key) WHERE key IS NOT NULL;

@@ -1,7 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
--- The bytes of a row's texts and documents, computed by the database. Pages that end at a number of
--- bytes add these up and read no document to measure it. PostgreSQL stores the value, and rewrites
--- each table once to add it; SQLite computes it while it reads the row, which a page does anyway.
+-- The size of a row's texts and documents in bytes, computed by the database. Pages with a byte
+-- limit add up these sizes instead of reading documents to measure them. PostgreSQL stores the
+-- value, and rewrites each table once to add it; SQLite computes it while it reads the row, which a
+-- page does anyway.
 ALTER TABLE agents ADD COLUMN size_bytes {{int}}
     GENERATED ALWAYS AS ({{bytes_of: description}} + {{bytes_of: metadata}}) {{generated}};
 ALTER TABLE threads ADD COLUMN size_bytes {{int}}
