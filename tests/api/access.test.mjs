@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Principals: keys and requests that act for somebody, what they see, and streams whose access ends
-// while they are connected. What each route lets them do is walked in routes.test.mjs.
+// Principals: the access of keys and requests that act for a principal, and streams whose access
+// ends while they are connected. routes.test.mjs covers the rights of principals on each route.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { expectFault, expectProblem, expectStatus, onPostgres, startServer, uuid, withKey }

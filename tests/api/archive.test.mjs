@@ -69,7 +69,7 @@ async function furnish(client, agentName = `agent ${uuid()}`) {
   return { thread: thread.id, agent: agent.id };
 }
 
-/** The same text with every id named by the order in which it comes first. */
+/** The same text with every id replaced by its rank of first occurrence. */
 const withoutIds = (archive) =>
   ids(archive.toString('latin1').replace(/"sha256":"[0-9a-f]{64}"/g, '"sha256":""'));
 

@@ -65,7 +65,7 @@ async function serveRestored(t, file) {
 
 // --- Under load -------------------------------------------------------------------------------
 
-/** Appends until it is told to stop. */
+/** Appends events until it is stopped. */
 class Writer {
   acknowledged = []; // {key, body, event}
   stopped = false;
@@ -88,7 +88,9 @@ class Writer {
     }
   }
 
-  /** What was acknowledged so far is in there, is told again as it was told, and goes on. */
+  /**
+   * Every acknowledged event is stored, a repeated request is replayed, and numbering continues.
+   */
   async check(client, acknowledged) {
     const log = await readAll(client, `/v1/threads/${this.threadId}/events`);
     const { last_seq: last } = expectStatus(await client.get(`/v1/threads/${this.threadId}`), 200);
@@ -106,7 +108,7 @@ class Writer {
   }
 }
 
-/** What stands still while others are written, as the server tells it. */
+/** The server's responses about objects that do not change during the load. */
 async function quietThings(client) {
   const thread = expectStatus(await client.post('/v1/threads',
     { title: 'quiet', metadata: { colour: 'red', n: 1.50 }, context: { a: [1, 2] } }), 201);
@@ -224,7 +226,7 @@ function killAfter(ms, args, signal = 'SIGKILL') {
   });
 }
 
-/** How long it takes when nobody kills it. */
+/** The duration of a backup that is not killed. */
 async function timeOf(run) {
   const start = performance.now();
   await run();
@@ -371,7 +373,7 @@ test('a full disk ends a backup and a restore with a clear word and nothing left
     assert.equal((await succeed('restore', file, '--data', data, '--yes')).tables.threads, 21);
   });
 
-// --- What is refused --------------------------------------------------------------------------
+// --- Rejections -------------------------------------------------------------------------------
 
 test('what is not a whole backup of ours is refused, and nothing is changed', FILES, async (t) => {
   const place = newPlace(t);
@@ -426,7 +428,7 @@ test('what is not a whole backup of ours is refused, and nothing is changed', FI
   assert.deepEqual(readdirSync(place), ['copy.db']);
 });
 
-/** Those of the first migration. */
+/** The tables of the first migration. */
 const FIRST_TABLES = ['tenants', 'api_keys', 'audit_log', 'idempotency_keys', 'threads',
   'thread_documents', 'thread_metadata', 'runs', 'run_documents', 'run_undo', 'events',
   'event_garbage', 'event_floor', 'schema_versions'];
@@ -547,7 +549,7 @@ test('what root restores is the owner\'s of the directory, and nothing else beco
     const { kept } = await succeed(...args);
     for (const name of [lock, join(data, 'cairn.db'), kept, `${kept}.sha256`])
       assert.equal(statSync(name).uid, 65534, name);
-    // Nor is a backup anybody else's.
+    // Another user's partial backup is rejected too.
     writeFileSync(`${file}.partial`, '');
     chownSync(`${file}.partial`, 65534, 65534);
     await refuse(/copy\.db\.partial exists and is not a regular file of this user/, 'backup', file,
@@ -615,7 +617,7 @@ test('a check beside the server finds nothing, and what breaks a rule afterwards
     await refuse(/the database .* does not exist/, 'check', '--data', join(server.dataDir, 'no'));
   });
 
-/** Works until it is told to: threads that come, are pruned and go. */
+/** Creates, prunes and deletes threads until it is stopped. */
 class Gardener {
   stopped = false;
 

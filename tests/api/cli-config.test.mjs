@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where settings come from: flags, then the environment, then the configuration.
+// The sources of settings: flags, then the environment, then the configuration.
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

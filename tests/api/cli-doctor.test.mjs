@@ -22,7 +22,7 @@ const ROOT = { skip: FILES.skip || (process.getuid() === 0 ? false : 'only root 
 const HERE = fileURLToPath(new URL('..', import.meta.url));
 const BINARY = resolve(process.env.CAIRN_BIN ?? join(HERE, '../build/src/cli/cairn'));
 
-/** What doctor finds: the exit code, all findings, and those of one check. */
+/** The result of doctor: the exit code, all findings, and the findings of one check. */
 async function doctor(args, env = {}) {
   const end = await runCairn(['doctor', '--jsonl', ...args], { env });
   return report(end.code, end.stdout, end.stderr);
@@ -341,7 +341,7 @@ end = subprocess.run([sys.argv[1], "doctor", "--jsonl", "--data", sys.argv[2],
 print(json.dumps({"code": end.returncode, "stdout": end.stdout, "stderr": end.stderr}))
 `;
 
-/** What somebody without rights finds. */
+/** The findings of a user without rights. */
 function asNobody(dir) {
   const end = JSON.parse(execFileSync('python3', ['-c', AS_NOBODY, BINARY, dir],
     { encoding: 'utf8', env: { ...process.env, CAIRN_DB: '', HOME: dir } }));
@@ -389,7 +389,7 @@ test('too few open files for the connections are told', FILES, async (t) => {
 
 // --- The database --------------------------------------------------------------------------------
 
-/** A data directory with something in it, and nobody who serves it. */
+/** A data directory with content that no server uses. */
 async function atRest(t) {
   const server = await startServer(t);
   for (let i = 0; i < 50; i++)

@@ -233,7 +233,7 @@ test('a mirror follows the agents, through kill -9 and a restart of the server',
   assert.equal(ids.length, 62);
   assert.equal(new Set(ids).size, 62, 'a step twice');
 
-  // The server goes and comes back; what happened in between is not lost.
+  // The server restarts; changes during the restart are not lost.
   await server.restart();
   expectStatus(await client.patch(`/v1/runs/${run}`, { status: 'completed' }), 200);
   expectStatus(await client.del(`/v1/threads/${other.thread}`), 204);
@@ -254,10 +254,10 @@ test('a mirror follows the agents, through kill -9 and a restart of the server',
   assert.doesNotMatch(stderr, /threads are in/);
 });
 
-/** How often the command line sends what is refused for now. */
+/** The number of times that the command line sends a request that is rejected with 503. */
 const TRIES = 4;
 
-/** Stands before the server and answers 503 while `refuses`, except to who follows the events. */
+/** A front of the server that responds 503 while `refuses` is set, except to event streams. */
 async function busyFront(t, server) {
   const front = { refuses: false, refused: 0 };
   const listening = http.createServer((request, answer) => {

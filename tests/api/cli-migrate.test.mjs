@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// cairn migrate: everything goes from one engine to the other and back, and nobody who comes back
-// with an old key, cursor, idempotency key or fencing token can tell.
+// cairn migrate: moves all data from one engine to the other and back. Old keys, cursors,
+// idempotency keys and fencing tokens continue to work.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
@@ -76,7 +76,7 @@ async function expectRefused(from, to, rule, ...more) {
   return end.stderr;
 }
 
-// --- What is in it ---------------------------------------------------------------------------
+// --- Content of the databases ----------------------------------------------------------------
 
 const newThread = async (client, body = {}) =>
   expectStatus(await client.post('/v1/threads', body), 201);
@@ -227,7 +227,10 @@ async function cursorsOf(client, thread) {
   return { seq: Number(own.ids.at(-1)), id: wide.ids.at(-1) };
 }
 
-/** Appends, and asserts that subscribers who come back with old cursors get exactly that. */
+/**
+ * Appends, and asserts that subscribers that reconnect with old cursors receive exactly these
+ * events.
+ */
 async function expectToGoOn(client, thread, cursors) {
   const own = followWs(client, `/v1/threads/${thread.id}/events/ws?after=${cursors.seq}`);
   const wide = followSse(client, '/v1/events/stream', { headers: { 'Last-Event-ID': cursors.id } });
@@ -395,7 +398,7 @@ test('it says what it did, for people and for programs', HERE, async (t) => {
   assert.deepEqual([document.mode, document.moved], ['verify', 0]);
 });
 
-// --- What goes wrong -------------------------------------------------------------------------
+// --- Failures --------------------------------------------------------------------------------
 
 /** Starts it and kills it after so long; whether it had ended by itself. */
 function killAfter(from, to, ms) {
@@ -423,7 +426,7 @@ for (const target of ['PostgreSQL', 'SQLite'])
     while (kills < 40 && !await killAfter(from, to, 20 + Math.random() * 20 * (kills + 1))) {
       kills++;
       const now = await migrate(from, to, '--dry-run', '--json');
-      if (now.code !== 0) { // all was done, and the kill came after it
+      if (now.code !== 0) { // the migration was complete before the kill
         assert.match(now.stderr, /already contains data/);
         break;
       }
@@ -525,7 +528,7 @@ test('what is served is neither a source nor a target', HERE, async (t) => {
   await expectRefused(a, b, served);
   for (const insisting of ['--yes', '--despite-sessions'])
     await expectRefused(b, c, served, insisting);
-  // Those of another schema do no harm, says the operator, who does so with a word of its own.
+  // Sessions of another schema are harmless; the operator confirms this with --despite-sessions.
   const other = { url: b.url };
   await expectRefused(a, other, /the target: \d+ sessions of cairn.*add --despite-sessions/,
     '--to-schema', 'another', '--yes');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Between the command line and the server: TLS, lost connections, servers that are busy or odd; and
-// what the service manager is told.
+// The connection of the command line to the server: TLS, lost connections, busy and faulty servers;
+// and notifications of the service manager.
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { createServer as createHttpServer } from 'node:http';
@@ -23,7 +23,7 @@ async function listen(t, server) {
   return `http://127.0.0.1:${server.address().port}`;
 }
 
-/** Forwards to the server, but cuts the first `losses` connections when the answer comes. */
+/** Forwards to the server, but cuts the first `losses` connections when the response arrives. */
 async function startLossy(t, server, losses) {
   let left = losses;
   const proxy = net.createServer((client) => {

@@ -145,7 +145,7 @@ test('the man page has every command and every option, and roff takes it', async
   }
 });
 
-/** What bash offers after `line`, through the script itself. */
+/** The completions that bash offers after `line`, from the script itself. */
 async function complete(cli, line) {
   const words = line.split(/ |(?<==)|(?==)/); // at = too, which is in COMP_WORDBREAKS
   const script = `PATH="$1:$PATH"; source <(cairn completion bash)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A wall clock that jumps by a day, forward and back, under a server that runs and across a
-// restart. Leases and waits are measured on a steady clock, so a jump neither ends nor stretches
-// them; ids go on rising; what is kept for a time is not dropped early.
+// A wall clock that jumps by a day, forward and back, while a server runs and across a restart.
+// Leases and waits use a steady clock, so a jump neither ends nor prolongs them; ids continue to
+// increase; data with a retention time is not dropped early.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, readAll, startServer,

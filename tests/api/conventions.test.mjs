@@ -262,7 +262,7 @@ test('what is refused before it is a request names the version, too', async (t) 
       new RegExp(`^HTTP/1.1 ${status} .*Cairn-Version: [\\d.]+\r\n.*problem\\+json`, 's'));
 });
 
-/** Sends these header lines as they stand, and reads the whole answer. */
+/** Sends these header lines unchanged, and reads the whole response. */
 function rawRequest(server, lines) {
   return new Promise((done, fail) => {
     const socket = net.connect(server.port, '127.0.0.1');

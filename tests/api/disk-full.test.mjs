@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full disk under SQLite: reads and streams go on, most writes are refused in a way that says to
-// come again, what frees space works from a reserve, and nobody has to restart anything.
+// A full disk under SQLite: reads and streams continue, most writes are rejected as retryable,
+// operations that free space use a reserve, and no restart is needed.
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const cancel = (client, runId, opts) => client.post(`/v1/runs/${runId}/cancel`, 
 const append = (client, threadId, bytes = 20_000) => client.post(`/v1/threads/${threadId}/events`,
   { kind: 'progress', text: uuid(), payload: 'x'.repeat(bytes) });
 
-/** The figures that tell of space. */
+/** The metrics about space. */
 async function space(client) {
   const { text } = await client.get('/metrics');
   const value = (name) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)[1]);
@@ -32,7 +32,7 @@ const lines = (server, words) => server.stderr.split('\n').filter((line) => line
 const reserveBytes = (server) => statSync(join(server.dataDir, 'cairn.reserve'),
   { throwIfNoEntry: false })?.size ?? 0;
 
-/** A refusal that tells what still works, and to come again. */
+/** A rejection that names the operations that still work, and is retryable. */
 function expectFull(answer) {
   const problem = expectProblem(answer, 507, 'storage_full');
   assert.equal(problem.retryable, true);
@@ -102,7 +102,7 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
     assert.equal(reserveBytes(server), 0);
     assert.equal(expectStatus(await alice.get('/readyz'), 200).status, 'full');
 
-    // Reads, pages, and streams that are open or come now.
+    // Reads, pages, and streams, open or new.
     const { last_seq: last } = expectStatus(await alice.get(`/v1/threads/${thread.id}`), 200);
     await expectKept(alice, thread.id, acknowledged);
     await ws.hears(last);
@@ -184,8 +184,8 @@ test('a server that was stopped or killed starts on a full disk, and can be led 
     // With the reserve, from the last byte.
     await restartFull(() => server.stop());
     assert.equal(expectStatus(await cancel(client, runs[0].id), 200).status, 'cancelled');
-    // Of the reserve that was given up, others have taken what they could. Nothing can be written,
-    // everything can be read.
+    // Other files have used the space of the released reserve. Nothing can be written, everything
+    // can be read.
     await restartFull(() => server.kill());
     disk.empty();
     disk.fill(8);

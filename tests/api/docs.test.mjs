@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The examples of the documentation, run as they stand. Every ```sh block of a page runs in one
-// shell, in order, against a server of its own; a ```json block right below it is what the last
-// command must have printed: each member shown must be there with that value, "…" stands for any
-// value. (What ```ts and ```python blocks do and print: sdk/test/docs.test.mjs.)
+// Runs the examples of the documentation unchanged. All ```sh blocks of a page run in one shell, in
+// order, against a server of their own. A ```json block directly below is the expected output of
+// the last command: each member shown must have that value, and "…" matches any value.
+// sdk/test/docs.test.mjs runs ```ts and ```python blocks.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';

@@ -20,7 +20,7 @@ const FILES = onSqlite('the library files have nothing to do with the engine');
 const run = (program, args, options = {}) =>
   execFileSync(program, args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], ...options });
 
-/** A directory that goes with the test. */
+/** A directory that is deleted when the test ends. */
 function scratch(t) {
   const directory = mkdtempSync(join(tmpdir(), 'cairn-embed-'));
   atEnd(t, () => rmSync(directory, { recursive: true, force: true }));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Events: append, pages, long polls, pruning, and the signals that let nobody overlook a gap.
+// Events: append, pages, long polls, pruning, and the signals that make every gap visible.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
@@ -249,7 +249,7 @@ test('a long poll whose answer is on its way is not disturbed by what comes afte
     text += chunk;
   const bodies = text.split(/HTTP\/1\.1 200 OK[^]*?\r\n\r\n/).slice(1).map((b) => JSON.parse(b));
   expectSeqs(bodies[0].data, 2, 18);
-  // Where it is woken by reading the database, it may have found some of what came after.
+  // A reader that is woken by reading the database may also find later events.
   const last = bodies[1].data.at(-1).seq;
   assert.ok(ENGINE === 'sqlite' ? last === 35 : last >= 35, `${last}`);
   expectSeqs(bodies[1].data, 19, last);
@@ -284,7 +284,7 @@ test('pruning by number: a page before it is 410 with where to go on', async (t)
   expectSeqs((await page(client, thread.id, '?after=4')).data, 5, 10);
   expectSeqs((await page(client, thread.id)).data, 5, 10); // from the oldest that is kept
   assert.equal((await readThread(client, thread.id)).pruned_seq, 4);
-  // Numbers go on where they were, also when everything is gone and the server starts anew.
+  // Numbering continues after all events were pruned and the server was restarted.
   assert.equal(await prune(client, thread.id, { through_seq: 10 }), 6);
   await server.restart();
   assert.equal((await append(client, thread.id, 'next')).first_seq, 11);
@@ -380,7 +380,7 @@ test('streams never pass over a gap in silence', async (t) => {
   assert.deepEqual(streams[2].ids, ['6', '7', '8', '9', '10']);
   assert.match(streams[2].text, /^event: gap$/m);
   streams[2].close();
-  // From the gap's cursor on there is no further word of it; nor for who asks for what is kept.
+  // After the gap's cursor there is no second gap, nor for a client that asks for the kept events.
   for (const query of ['?after=6', '']) {
     const stream = followWs(client, `/v1/threads/${thread.id}/events/ws${query}`);
     expectSeqs(await stream.hears(4), 7, 10);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A disk that fails under a real server, as seen from outside: an fsync that fails, a write that
-// finds no space or fails, a read that fails. What was acknowledged is there afterwards, always.
+// finds no space or fails, a read that fails. Acknowledged writes are always present afterwards.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventually, expectProblem, expectSound, expectStatus, onSqlite, readAll }
@@ -12,7 +12,7 @@ import { startMeddled } from './lib/meddle.mjs';
 const FILES = onSqlite('the disk of PostgreSQL is its own');
 const FATAL = 70;
 const ROUNDS = Number(process.env.CAIRN_FAULT_ROUNDS || 3);
-// Of the calls at a start, which are made to fail: the long form has every one.
+// The calls at a start that fail; the long form covers every call.
 const STRIDE = process.env.CAIRN_FAULT_ROUNDS ? { sync: 1, write: 1, read: 1 }
   : { sync: 1, write: 3, read: 9 };
 const MOST_CALLS = 1000;

@@ -41,7 +41,7 @@ const CHART = [
   { role: 'assistant', content: [{ type: 'text', text: 'I\'ve created a chart...' }] },
 ];
 
-/** The estimate, as the documentation tells it. */
+/** The estimate, as documented. */
 const tokens = (messages) => messages.reduce(
   (sum, m) => sum + Math.ceil(Buffer.byteLength(JSON.stringify(m)) / 4) + 4, 0);
 

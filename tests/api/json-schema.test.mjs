@@ -10,7 +10,7 @@ import test from 'node:test';
 import Ajv from 'ajv/dist/2020.js';
 import { BUILD } from './lib/drive.mjs';
 
-/** What tests/lib/schema.c answers to each of the questions. */
+/** The answers of tests/lib/schema.c to the questions. */
 function judge(questions) {
   const input = questions.map((q) => JSON.stringify(q)).join('\n') + '\n';
   const { stdout, stderr, status } = spawnSync(join(BUILD, 'tests/lib/schema'), [],
@@ -148,7 +148,7 @@ function someSchema(d, depth) {
     d.one(KEYWORDS)(d, sub)));
 }
 
-/** References stay out of the definitions, so that none goes round. */
+/** Definitions contain no references, so there are no cycles. */
 function someDocument(d) {
   const plain = () => JSON.parse(JSON.stringify(someSchema(d, 2), (key, value) =>
     (key === '$ref' ? undefined : value)));
@@ -158,8 +158,8 @@ function someDocument(d) {
 }
 
 /**
- * Where ajv is wrong: what an `if` looked at counts as evaluated even though the `if` failed, and
- * `contains` beside `prefixItems` lets an empty array pass.
+ * Where ajv is wrong: it counts members as evaluated by an `if` that failed, and `contains` next to
+ * `prefixItems` accepts an empty array.
  */
 const isDisputed = (schema) => {
   const has = (name) => JSON.stringify(schema).includes(`"${name}`);

@@ -33,7 +33,7 @@ const WRITES = {
     client.patch(`/v1/threads/${run.thread_id}`, { context: { by: 'worker' } }, opts),
 };
 
-/** Writes that anybody may make; a token that comes with one must be good all the same. */
+/** Writes that need no lease; a fencing token that is sent with one must still be valid. */
 const ANYBODYS_WRITES = {
   'start a child': (client, run, opts) => client.post(
     `/v1/threads/${run.thread_id}/runs`, { parent_run_id: run.id }, opts),
@@ -211,7 +211,7 @@ test('while a run is leased its worker alone may write', async (t) => {
   // People speak on the thread all the same.
   for (const [what, status] of [['append an event of the thread', 201], ['change the thread', 200]])
     expectStatus(await WRITES[what](client, run), status);
-  // And with the token everything passes; to give it back comes last.
+  // With the token every write succeeds; the release is the last one.
   const { 'give the run back': release, ...others } = WRITES;
   for (const [what, write] of Object.entries(others)) {
     const done = await write(client, run, token(run));

@@ -6,7 +6,7 @@ import { ENGINE, expectFault, expectProblem, expectStatus, onPostgres, startServ
   from './lib/server.mjs';
 import { followWs } from './lib/followers.mjs';
 
-/** A JSON column: JSONB comes decoded, SQLite's comes as text. */
+/** A JSON column: JSONB is decoded, SQLite returns text. */
 const json = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
 
 const texts = (events) => events.map((e) => e.text);
@@ -48,7 +48,7 @@ test('a Memoria conversation from start to its second run', async (t) => {
   const asked = await watching.hearsText('run is waiting_for_input');
   assert.deepEqual(asked.payload.state.pending_input, question);
 
-  // The answer lets it go on; the question leaves the state.
+  // After the input the run continues; the question is removed from the state.
   const answered = expectStatus(
     await memoria.post(`/workflow/input/${workflow}`, { input: 'By train' }), 200);
   assert.equal(answered.run_status, 'running');
@@ -113,7 +113,7 @@ test('pause, resume and cancel move the workflow and its run together', async (t
   const resumed = expectStatus(await memoria.post(`/workflow/resume/${id}`), 200);
   assert.deepEqual([resumed.status, resumed.run_status], ['active', 'running']);
 
-  // Paused at a question, it comes back to the question.
+  // A run that was paused at a question returns to the question.
   expectStatus(await memoria.patch(`/v1/runs/${run}`, { status: 'waiting_for_input' }), 200);
   expectStatus(await memoria.post(`/workflow/pause/${id}`), 200);
   const waiting = expectStatus(await memoria.post(`/workflow/resume/${id}`), 200);

@@ -117,7 +117,7 @@ test('every reference resolves and every schema is referred to', async (t) => {
       used.add(value.$ref.split('/').at(-1));
     }
   const unused = Object.keys(document.components.schemas).filter((name) => !used.has(name));
-  // Of a WebSocket's messages OpenAPI has nothing to say.
+  // OpenAPI cannot describe the messages of a WebSocket.
   assert.deepEqual(
     unused.filter((name) => !['Event', 'Workflow'].includes(name)),
     [],

@@ -161,7 +161,7 @@ test(`disturbed ${CYCLES} times, nothing acknowledged is lost or doubled`, CHAOS
     actor.stop();
   await Promise.all(working);
 
-  // The workers go on until no run is left.
+  // The workers continue until no run is left.
   const reader = scene.nodes[0].open;
   const unfinished = async () => {
     const counts = await Promise.all(['queued', 'running'].map(async (status) =>

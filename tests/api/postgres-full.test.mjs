@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A full database: what was acknowledged is there, reads go on, writes are refused in a way that
-// says to come again, and succeed once there is space.
+// A full database: acknowledged writes are present, reads continue, writes are rejected as
+// retryable, and succeed as soon as there is space.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -59,7 +59,7 @@ test('a full database refuses writes and nothing else, until there is space', HE
   assert.equal(refused.body.retryable, true);
   assert.match(refused.headers.get('Retry-After') ?? '', /^\d+$/);
 
-  // Reads, old events and the streams go on.
+  // Reads, old events and the streams continue.
   const { last_seq: last } = expectStatus(await client.get(`/v1/threads/${thread.id}`), 200);
   assert.equal(last, acknowledged.at(-1).seq);
   await stream.hears(last);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Leases over several nodes: a worker's lease is good on all of them, and a node that dies or
-// stands still loses nothing but its own time.
+// Leases over several nodes: a worker's lease is valid on all nodes, and a node that dies or hangs
+// delays only its own requests.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, token, uuid }
@@ -142,7 +142,7 @@ test('a restart of all nodes leaves leases as they are', NODES, async (t) => {
   await a.start();
 });
 
-/** Somebody beside Cairn who has the row of a thread until its COMMIT. */
+/** A session outside of Cairn that locks the row of a thread until its COMMIT. */
 async function lockThread(t, server, id) {
   const session = openSession(t, server.db);
   await session.sql(`BEGIN; SET LOCAL search_path = ${server.schema}; SET LOCAL cairn.tenant = '*';
@@ -176,7 +176,7 @@ test('the same request on two nodes at once is done once, and both are told so',
         const headers = { 'Idempotency-Key': uuid() };
         const answers = Promise.all([a, b].map(
           (node) => node.open.post(`/v1/runs/${run.id}/${verb}`, {}, { headers })));
-        await pause(100); // both stand before the row of the thread
+        await pause(100); // both wait for the row of the thread
         await lock.sql('COMMIT');
         const [one, other] = await answers;
         assert.deepEqual(expectStatus(one, 200), expectStatus(other, 200));

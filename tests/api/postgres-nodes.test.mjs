@@ -17,7 +17,7 @@ const newThread = async (client, body = {}) =>
 const append = async (client, id, text, opts) => expectStatus(
   await client.post(`/v1/threads/${id}/events`, { kind: 'progress', text }, opts), 201);
 
-/** Follows by long polls until it is told to stop. */
+/** Follows by long polls until it is stopped. */
 function followPolls(client, path) {
   const follower = { heard: [], stopped: false };
   const loop = async () => {

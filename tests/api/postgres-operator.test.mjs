@@ -176,7 +176,7 @@ async function newAuthority(directory, name) {
   };
 }
 
-/** From now on the cluster shows this certificate to whoever wants TLS. */
+/** From now on the cluster uses this certificate for TLS. */
 async function present(cluster, certificate) {
   for (const [from, to] of [['key', 'server.key'], ['crt', 'server.crt']]) {
     const path = join(cluster.data, to);

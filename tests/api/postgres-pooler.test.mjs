@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Behind PgBouncer in transaction mode: no session lasts, nothing that was prepared is there the
-// next time, and nobody can LISTEN. Everything works all the same.
+// Behind PgBouncer in transaction mode: sessions and prepared statements do not persist, and LISTEN
+// does not work. All features of Cairn must work regardless.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { eventually, expectProblem, expectStatus, onPostgres, startServer, token, twoTenants, uuid }

@@ -7,7 +7,7 @@ import { expectStatus, onPostgres, startServer, twoTenants } from './lib/server.
 import { psql } from './lib/postgres.mjs';
 
 const HERE = onPostgres('its catalogue');
-// Tables that belong to nobody: what was migrated.
+// Tables without a tenant: the record of migrations.
 const WITHOUT_TENANT = ['schema_versions', 'event_floor'];
 
 /** Two tenants with a row in as many tables as the API fills. */

@@ -20,7 +20,7 @@ test.after(() => cluster?.remove());
 const serve = (db, args = []) =>
   runCairn(['serve', '--listen', '127.0.0.1:0', '--db', db, ...args]);
 
-/** Asserts that the start fails, with words that match each of `rules` and tell no password. */
+/** Asserts that the start fails, with a text that matches each of `rules` and has no password. */
 async function expectRefused(db, rules, args) {
   const words = await expectNoStart(db, rules, args);
   for (const secret of [PASSWORD, LOCKED_PASSWORD])

@@ -13,7 +13,7 @@ const newThread = async (client) =>
   expectStatus(await client.post('/v1/threads', { title: 'one' }), 201).id;
 const LEAST = { system_prompt: 'You help.', model: 'claude-sonnet-4-5' };
 
-/** What was said, n messages of it. */
+/** A conversation of n messages. */
 const said = (n, from = 0) => Array.from({ length: n }, (_, i) =>
   ({ role: (from + i) % 2 ? 'assistant' : 'user', content: `message ${from + i}` }));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The route table itself, as /openapi.json tells it: every route is walked, so a new one is tested
-// from its first day, and fails here until this file and another test know it.
+// The route table itself, as described by /openapi.json: every route is tested, so a new route is
+// covered from the start, and fails here until this file and another test use it.
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import http from 'node:http';
@@ -72,7 +72,7 @@ async function readTable(server) {
   return routes;
 }
 
-// Of the share that was furnished last.
+// The token of the share that was furnished last.
 let spareToken = 'cairn_share_x';
 
 // A body that each route takes. A schema with required members needs an example here.
@@ -116,7 +116,7 @@ const EXAMPLES = {
   WorkflowInput: () => ({ input: 'yes' }),
 };
 
-/** `owned`: what `furnish` has made for whoever is going to ask. */
+/** `owned`: the objects that `furnish` has created for the client. */
 function exampleOf(route, owned = undefined) {
   if (route.body === undefined) return undefined;
   const body = EXAMPLES[route.bodyName]?.(owned) ?? {};
@@ -127,7 +127,7 @@ function exampleOf(route, owned = undefined) {
 
 // --- Asking ----------------------------------------------------------------------------------
 
-/** One request, whatever it becomes: an answer, or a stream or WebSocket, left at once. */
+/** One request with any result: a response, or a stream or WebSocket, which is closed at once. */
 function ask(client, route, path, { body = exampleOf(route), headers = {} } = {}) {
   const payload = body === undefined ? '' : JSON.stringify(body);
   return new Promise((done, fail) => {
@@ -179,7 +179,7 @@ function ask(client, route, path, { body = exampleOf(route), headers = {} } = {}
   });
 }
 
-/** What a client can tell two answers apart by, but for the ids that it asked with itself. */
+/** The observable parts of a response, without the ids that the client sent itself. */
 function appearance(answer, ...ids) {
   const { date, 'x-request-id': requestId, ...headers } = answer.headers;
   const text = ids

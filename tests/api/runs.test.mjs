@@ -29,7 +29,7 @@ const readThread = async (client, id) => expectStatus(await client.get(`/v1/thre
 const setStatus = (client, id, status, more = {}) =>
   client.patch(`/v1/runs/${id}`, { status, ...more });
 
-/** The thread's events after a cursor, as "run status (reason)" where they tell of runs. */
+/** The thread's events after a cursor; events about runs as "run status (reason)". */
 async function changes(client, threadId, after = 0) {
   const page = expectStatus(
     await client.get(`/v1/threads/${threadId}/events?after=${after}&limit=1000`), 200);
@@ -40,7 +40,7 @@ async function changes(client, threadId, after = 0) {
 
 const claimOf = (client, run) => claim(client, { thread_id: run.thread_id });
 
-/** What whoever works on the run sends with a write. */
+/** The headers that the worker of a run sends with a write. */
 const asOwner = (run) => (run.worker === null ? {} : token(run));
 
 /** A run in this status, on a thread of its own. */
@@ -165,7 +165,7 @@ test('a direct run starts at once, a queued one waits for a worker', async (t) =
   assert.notEqual(direct.started_at, null);
   const queued = await start(client, (await newThread(client)).id, {});
   assert.deepEqual([queued.dispatch, queued.status, queued.started_at], ['queue', 'queued', null]);
-  // Answered, each goes to where it is worked on.
+  // After the input, each run is queued or running again, depending on its dispatch.
   for (const [run, ready] of [[direct, 'running'], [await claimOf(client, queued), 'queued']]) {
     const state = { keep: 1, pending_input: 'sure?' };
     expectStatus(await client.patch(

@@ -146,7 +146,7 @@ test('a share promotes and never demotes, and revoking takes back just what it g
   assert.deepEqual(await permissions(),
     { ann: 'read_write', bob: 'read_write', cat: 'read_write', dan: 'read_write' });
 
-  // Cat came by the first link, and has the second.
+  // Cat joined by the first link, and has also redeemed the second.
   expectStatus(await admin.del(`/v1/threads/${thread}/shares/${reading.id}`), 200);
   assert.deepEqual(await permissions(),
     { ann: 'read_write', bob: 'read_write', cat: 'read_write', dan: 'read_write' });

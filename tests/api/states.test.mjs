@@ -176,7 +176,7 @@ test('every write satisfies the schema, and a schema is one', async (t) => {
     expectFault(await put({ n: 1 }, bad), 422, 'invalid_input', pointer);
   expectProblem(await open.get(path), 404, 'not_found');
   expectStatus(await put({ n: 1 }, schema, NEW), 201);
-  // A patch is judged by what comes of it; so is a schema that changes without the data.
+  // A patch is validated by its result; so is a schema that changes without the data.
   const both = await open.patch(path, { data: { n: 1.5, s: 1 } }, at(1));
   expectFault(both, 422, 'invalid_input', '/data/n');
   expectFault(both, 422, 'invalid_input', '/data/s');

@@ -197,7 +197,7 @@ test('steps of runs', async (t) => {
       tool_name: 'bash_code_execution', tool_use_id: 'toolu_123',
       input: { command: 'python chart.py' }, output: chart(run)[5].action_data.result,
     });
-    // Of two calls each has its own messages; one that was not begun in the log has none.
+    // Each of two calls has its own messages; a call whose start was not logged has none.
     const sent = [{ role: 'user', content: 'Again' }];
     await append(open, run.id, { steps: [
       { action_type: 'api_call_started', action_data: { model: 'm', messages_sent: sent } },

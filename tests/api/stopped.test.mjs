@@ -59,7 +59,7 @@ test('a worker stopped past its lease can write nothing when it wakes', async (t
   const before = await picture(client, run);
   const heard = rounds.length;
   child.kill('SIGCONT');
-  // One round may have begun before the stop; after it come two in which it tries everything.
+  // One round may have started before the stop; two complete rounds follow.
   await eventually(() => rounds.length >= heard + 3, 'it did not wake');
   child.kill('SIGKILL');
   for (const { statuses, codes } of rounds.slice(heard + 1)) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private storage of agents: JSON and bytes by key, prefixes, conditions; and that nobody else sees
-// any of it.
+// Private storage of agents: JSON and bytes by key, prefixes, conditions, and isolation from all
+// other principals.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { expectFault, expectProblem, expectStatus, startServer, uuid, withKey } from
@@ -147,7 +147,7 @@ test('nobody but the agent and the keys of its tenant sees what it has stored', 
     walked++;
   }
   assert.ok(walked > 20);
-  // Nothing of it was told, and nothing of it was logged.
+  // The storage appears in no event and in no log.
   for (const path of [`/v1/threads/${thread.id}/events`, '/v1/events', '/v1/audit']) {
     const { text } = await admin.get(`${path}?limit=200`);
     assert.ok(!text.includes(secret) && !text.includes(key), path);

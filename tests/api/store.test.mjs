@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The store: items under namespaces, conditions, expiry, search by time, filter and words,
-// namespaces, batches, and that nobody else sees any of it.
+// namespaces, batches, and isolation from other tenants.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {

@@ -205,9 +205,9 @@ test('an expired key ends its streams', async (t) => {
   await assert.rejects(followWs(key, `/v1/threads/${thread.id}/events/ws`).opened, { status: 401 });
 });
 
-// --- Those who do not read ---------------------------------------------------------------------
+// --- Subscribers that do not read --------------------------------------------------------------
 
-/** An SSE subscriber that reads nothing until it is told to. */
+/** An SSE subscriber that reads nothing until it is woken. */
 function sleepySse(t, server, path) {
   const socket = net.connect(server.port, '127.0.0.1');
   t.after(() => socket.destroy());
@@ -240,13 +240,13 @@ test('who does not read is closed with its cursor, and slows nobody', async (t) 
   await ws.hears(1);
   ws.socket.pause();
   await untilSubscribers(client, 4);
-  // Once closed, they find what was sent before, and where to go on. The server keeps that for
-  // them for a while, so they read as soon as both are closed.
+  // After the close, they can read the data sent before and the cursor to continue from. The server
+  // keeps these for a while, so they read as soon as both are closed.
   const woken = untilSubscribers(client, 2).then(() => {
     ws.socket.resume();
     return sse.wake();
   });
-  // Far more than the sockets hold. The others hear each as it comes.
+  // Far more than the sockets hold. The other subscribers receive each event immediately.
   const payload = 'x'.repeat(100_000);
   let last = 1;
   while (last < 150) {
@@ -391,7 +391,7 @@ const WRITERS = 8;
 const EVENTS_A_WRITER = 60;
 const SUBSCRIBERS = 64;
 
-/** Remembers where a subscriber is, and refuses whatever is not the next event. */
+/** Records the position of a subscriber, and rejects any event that is not the next. */
 class Witness {
   seen = [];
 

@@ -498,7 +498,7 @@ test('a deleted thread takes its runs and events with it, to the last row', asyn
       table,
     );
   assert.deepEqual(server.sql('SELECT count(*) FROM run_undo'), [[0]]);
-  // Its events go once every node has told of them: here, as if the time for that were over.
+  // The events are deleted after every node has sent them; here, that time has passed.
   server.sql('UPDATE event_garbage SET added_at = 0');
   await server.start();
   await eventually(

@@ -8,7 +8,7 @@ import { ENGINE, expectStatus, onPostgres, startServer, twoTenants } from './lib
 import { postgresRows } from './lib/sql.mjs';
 
 const ON_POSTGRES = ENGINE === 'postgres';
-/** A JSON column: JSONB comes decoded, SQLite's comes as text. */
+/** A JSON column: JSONB is decoded, SQLite returns text. */
 const json = (value) => (typeof value === 'string' ? JSON.parse(value) : value);
 const seconds = (text) => Math.floor(Date.parse(text) / 1000);
 const columns = (server, view) => (ON_POSTGRES
@@ -138,7 +138,9 @@ test('the queries of the session model answer what was written', async (t) => {
   assert.equal(member.metrics.input_tokens, 0);
 });
 
-/** What an engine keeps of one conversation: to resume, for people, for whoever debugs it. */
+/**
+ * The data that an engine stores for one conversation: to resume it, for users, and for debugging.
+ */
 async function agentWithTwoRuns(server) {
   const client = server.open;
   const thread = expectStatus(await client.post('/v1/threads', { title: 'Charts' }), 201).id;

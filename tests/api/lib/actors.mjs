@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who live through chaos: they work until told to stop, and know what they were promised.
+// The clients of the chaos test: they work until they are stopped, and record the acknowledged
+// writes.
 //
 // Writer      appends; sends again with the same idempotency key until it is acknowledged
 // Starter     queues runs, the same way
@@ -24,7 +25,7 @@ class Actor {
     this.stopped = true;
   }
 
-  /** One try. Null when nobody can say what became of it. */
+  /** One attempt. Returns null if its outcome is unknown. */
   async try(send) {
     const signal = AbortSignal.timeout(PATIENCE_MS);
     const answer = await send({ signal }).catch(() => null);
@@ -129,7 +130,7 @@ export class RunWorker extends Actor {
     return assert.fail('it never came through');
   }
 
-  /** Another has it, or our own word came through unheard. */
+  /** Another worker has the run, or our own request succeeded and its response was lost. */
   #lose(answer) {
     assert.equal(answer.body.code, 'lease_lost', answer.text);
     this.lost++;

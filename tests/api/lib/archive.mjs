@@ -74,7 +74,7 @@ export function packed(members) {
   return pack([...rows, ['manifest.json', Buffer.from(`${JSON.stringify(manifest)}\n`)]]);
 }
 
-/** The text with every id named by the order in which it comes first. */
+/** The text with every id replaced by its rank of first occurrence. */
 export function ids(text) {
   const names = new Map();
   return text.replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, (id) => {

@@ -90,7 +90,7 @@ export function download(server, path, { headers = {}, secret, method = 'GET', s
 
 const plain = (id) => id.replaceAll('-', '');
 
-/** The ids of all content, whoever knows it, without what is only waiting to be forgotten. */
+/** The ids of all stored content, referenced or not, except content that is about to be deleted. */
 export function contents(server, directory) {
   if (server.db !== null && directory === undefined)
     return server.sql(`SELECT DISTINCT blob_id::text FROM blob_chunks AS c WHERE NOT EXISTS

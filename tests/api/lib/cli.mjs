@@ -22,7 +22,7 @@ const SANITIZER = /(Address|Leak|Thread|UndefinedBehavior|Memory)Sanitizer|runti
 
 const quote = (word) => `'${word.replaceAll("'", "'\\''")}'`;
 
-/** What the shell of whoever runs the tests says must not count. */
+/** The environment without the variables of the developer's shell that would affect the tests. */
 function cleanEnvironment() {
   return Object.fromEntries(
     Object.entries(process.env).filter(

@@ -5,7 +5,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { sqliteRows } from './sql.mjs';
 
-/** Where a directory of files has it. */
+/** The path of the content in a directory of files. */
 export const pathOf = (root, { tenant, id }) => join(root, 'blobs', tenant, id.slice(-2), id);
 
 /** {tenant, id, sha256, bytes}, ids and hash in hexadecimal digits. */

@@ -17,7 +17,7 @@ export const BUILD = dirname(dirname(dirname(BINARY)));
 export const SHARED_LIBRARY = join(BUILD, 'src/lib/libcairn.so.0');
 export const STATIC_LIBRARY = join(BUILD, 'src/lib/libcairn.a');
 
-/** What a server works on, as cairn_open takes it: [where, schema]. */
+/** The database of a server, in the form of cairn_open's parameters: [where, schema]. */
 export const placeOf = (server) =>
   server.db === null ? [`sqlite:${server.dataDir}`] : [server.db, server.schema];
 

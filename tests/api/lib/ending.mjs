@@ -3,7 +3,7 @@
 // node:test runs its own hooks in the order in which they were made.
 const endings = new WeakMap();
 
-/** Does this when t ends, before whatever was registered earlier. */
+/** Calls the function when t ends, before functions that were registered earlier. */
 export function atEnd(t, end) {
   if (!endings.has(t)) {
     const stack = [];

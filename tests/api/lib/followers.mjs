@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who listen: each collects what a stream says, and lets a test wait for it.
+// Subscribers: each collects the events of a stream, and lets a test wait for them.
 //
 //   const tail = followWs(client, `/v1/threads/${id}/events/ws`);
 //   await tail.until((heard) => heard.length === 3);   // or: await tail.hears(3)
-//   tail.heard                                         // events and gaps, in the order they came
+//   tail.heard                                         // events and gaps, in order of arrival
 //   await tail.ended                                   // how it ended
 //
 // followWs   the package ws; ended: {code, reason}
 // followOn   the same, and reconnects with its cursor whenever the server closes it with 1013 (try
-//            again later) or refuses it with 503, as clients must when the database was away
+//            again later) or rejects it with 503, as clients must when the database was unreachable
 // followSse  the package eventsource, which reconnects by itself until .close()
 // readSse    one SSE answer as bytes, which never reconnects; ended: {reason, cursor}, the data of
 //            its `closed` event, or null when the connection just broke; .text is all of it
@@ -20,7 +20,7 @@ const DEADLINE_MS = 180_000; // only so that a test fails instead of hanging
 
 class Follower {
   heard = [];
-  closed = new Promise(() => {}); // how a stream ended that does not come back by itself
+  closed = new Promise(() => {}); // how a stream ended that does not reconnect by itself
   #waiting = [];
   #ended = new Promise((done) => { this.end = done; });
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// A server whose wall clock is wrong and whose disk fails, when a test says so; see
-// tests/preload/meddle.c, which is loaded into the process.
+// A server with a wrong wall clock or a failing disk, as set by a test; see tests/preload/meddle.c,
+// which is loaded into the process.
 //
 //   const { server, meddle } = await startMeddled(t, options of startServer);
 //   meddle.wall(24 * HOUR_MS)                     the wall clock from now on
 //   meddle.fail('sync', { after: 3 })             the fourth call fails with EIO; also 'write',
 //                                                 'read'; {error: 'ENOSPC', times: 5}
-//   meddle.mend()                                 the disk is as it was
-//   meddle.struck('sync')                         how many calls have failed so
+//   meddle.mend()                                 the disk works again
+//   meddle.struck('sync')                         the number of calls that have failed
 //
-// Across a restart of the server it stays as it was told.
+// The settings survive a restart of the server.
 import assert from 'node:assert/strict';
 import { closeSync, existsSync, openSync, readSync, writeSync } from 'node:fs';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -47,7 +47,7 @@ async function startProgram(t, program, args, port, directory) {
   }, `${program} does not answer`);
 }
 
-/** HAProxy before the nodes. What it gives is as a server to clients. */
+/** HAProxy in front of the nodes. Clients use the returned object like a server. */
 export async function startHaproxy(t, nodes) {
   const directory = newDirectory();
   const port = await freePort();

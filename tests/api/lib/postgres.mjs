@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// PostgreSQL for tests: servers of our own, in directories of their own, gone when the test ends.
+// PostgreSQL for tests: separate servers in temporary directories, deleted when the test ends.
 //
 //   const cluster = await startCluster(t);      // initdb, start; stopped and removed when t ends
 //   await cluster.sql('SELECT 1');              // as the superuser; rows as arrays of text
@@ -8,12 +8,12 @@
 //   const standby = await cluster.standby(t);   // a streaming replica
 //
 // sharedDatabase()   the URL of the database that all tests share, each in a schema of its own:
-//                    CAIRN_TEST_POSTGRES, or one that is started on first use and ends with us
+//                    CAIRN_TEST_POSTGRES, or one that is started on first use and stopped at exit
 // psql(url, text)    runs a script; rows as arrays of text
 // openSession(t, url)  a session that stays open between statements: .sql(text), .end()
 //
 // Roles: postgres (superuser), cairn (ordinary, no password over TCP) and locked (ordinary, needs
-// the password of LOCKED_PASSWORD). The programs come from /usr/lib/postgresql, the newest there.
+// the password of LOCKED_PASSWORD). The programs are the newest of /usr/lib/postgresql.
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import { chownSync, closeSync, mkdtempSync, openSync, readFileSync, readdirSync, rmSync,
@@ -94,7 +94,7 @@ const PSQL = ['-X', '-q', '-A', '-t', '-F', '\u001f', '-v', 'ON_ERROR_STOP=1'];
 const rowsOf = (text) =>
   text.split('\n').filter((line) => line !== '').map((line) => line.split('\u001f'));
 
-/** Runs a script of SQL; `variables` stand in it as :'name'. Gives the rows, as text. */
+/** Runs an SQL script; :'name' inserts a variable. Returns the rows as text. */
 export async function psql(url, script, variables = {}) {
   const named = Object.entries(variables).flatMap(([name, value]) => ['-v', `${name}=${value}`]);
   return rowsOf(await run(join(BIN, 'psql'), [...PSQL, ...named, '-d', url, '-f', '-'],
@@ -314,5 +314,5 @@ export async function sharedDatabase() {
   return shared;
 }
 
-/** The name of a schema that nobody has. */
+/** The name of an unused schema. */
 export const newSchema = () => `t_${randomBytes(6).toString('hex')}`;

@@ -4,14 +4,14 @@
 //
 //   const proxy = await startProxy(t, cluster.port);
 //   await server.join({ db: cluster.url('cairn', 'cairn', { port: proxy.port }) });
-//   proxy.cut();                    every connection, both ways; new ones are let in
-//   proxy.refuse(true);             new ones are not
+//   proxy.cut();                    cuts every connection, both ways; accepts new ones
+//   proxy.refuse(true);             rejects new connections
 //   proxy.delay(50);                milliseconds, for every piece of data, both ways
 //   proxy.hole(true);               nothing is read and nothing is closed; hole(false) continues
 //   proxy.halve();                  half of the next message of a node, then the cut
 //   const struck = proxy.atCommit('before');   of the next COMMIT of something new:
 //     before   the cut, and the COMMIT never leaves
-//     hold     the COMMIT never leaves, and the connection hangs: as if the node stood still
+//     hold     the COMMIT never leaves, and the connection hangs: as if the node were frozen
 //     stall    its first message leaves, the next does not, and the connection hangs
 //     half     half of its message leaves, then the cut
 //     after    the database commits; its answer is lost by a cut: the outcome is unknown
@@ -20,9 +20,9 @@
 //   proxy.strikes                   how many of these have happened
 //
 // A message of the node is a letter, a length and a body; before the start-up there is no letter,
-// and the database answers a request for encryption with one byte. SQL comes as a simple query (Q)
-// or parsed (P) under a name by which it is bound (B) later. Nodes also commit what changes nothing
-// (reads, sweeps with nothing to do); struck is a transaction that has inserted something.
+// and the database answers a request for encryption with one byte. SQL is a simple query (Q)
+// or parsed (P) under a name by which it is bound (B) later. Nodes also commit transactions that
+// change nothing (reads, idle sweeps); only a transaction that has inserted rows is struck.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import { atEnd } from './ending.mjs';
@@ -31,7 +31,7 @@ const CODES = { 80877103: 'encryption', 80877104: 'encryption', 80877102: 'cance
 const COMMIT = /(^|;)\s*(COMMIT|END)\s*;?\s*$/i;
 const INSERT = /\bINSERT\s+INTO\b/i;
 
-/** What a node has asked of the database on one connection. */
+/** The statements that a node has sent on one connection. */
 class Statements {
   #byName = new Map();
   #inserts = false;
@@ -73,7 +73,7 @@ class Messages {
     this.#bytes = this.#bytes.length === 0 ? bytes : Buffer.concat([this.#bytes, bytes]);
   }
 
-  /** The next whole message, whose length stands at `at`, or null. */
+  /** The next whole message, whose length is at the position `at`, or null. */
   next(at) {
     if (this.#bytes.length < at + 4)
       return null;

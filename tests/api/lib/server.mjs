@@ -14,7 +14,7 @@
 //                          of its own; {db: url} names another database than the shared one,
 //                          {schema} a schema that is there, {viaEnvironment} CAIRN_DB,
 //                          {engine} another engine than the tests', {dataDir} a directory of SQLite
-//   .open                  a client without a key: the owner of all while no key exists
+//   .open                  a client without a key: it has all rights while no key exists
 //   .client(secret)        a client with a key
 //   .stop() .kill()        SIGTERM, SIGKILL; both wait for the end of the process
 //   .restart() .start()    again on the same data and port, with the same arguments
@@ -22,10 +22,10 @@
 //   .freeze() .thaw()      SIGSTOP, SIGCONT
 //   .cpuMs                 the CPU time that it has used
 //   .join({args, db})      one more node on the same schema (PostgreSQL), stopped with this one
-//   .sql(statement, ...params)   rows as arrays; ? stands for a parameter. .rows gives objects
+//   .sql(statement, ...params)   rows as arrays; ? is a parameter. .rows returns objects
 //   .idLiteral(uuid)       an id as it is written in SQL
 //   .url .port .dataDir .stderr .database (the SQLite file) .schema .db (its URL)
-// runCairn(args)           for what must end by itself: {code, signal, stdout, stderr}
+// runCairn(args)           for commands that end by themselves: {code, signal, stdout, stderr}
 // expectSound(server)      asserts that 'cairn check' finds nothing in its database
 // expectNoStart(db, rules) asserts that it does so at once, with words that match each rule
 // onSqlite, onPostgres     options of a test that makes sense on one engine alone, with the reason:
@@ -36,9 +36,9 @@
 // twoTenants(server)       {operator, alice, bob}: clients of the default tenant and of two others
 // insist(send)             sends again until it is answered; readAll(client, path) page by page
 //
-// A test fails when its server ends with another code than 0 after SIGTERM, or when a sanitizer
-// reported anything. routes.test.mjs looks for every route's method and path in the sources of
-// the tests, so write paths where they are called: client.get(`/v1/threads/${id}`).
+// A test fails if its server exits with a code other than 0 after SIGTERM, or if a sanitizer
+// reports an error. routes.test.mjs searches the sources of the tests for the method and path of
+// every route, so write the whole path in each call: client.get(`/v1/threads/${id}`).
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
@@ -331,8 +331,10 @@ class Server {
     return (user + system) * 10;
   }
 
-  /** Stands still until thaw(), as a machine that swaps or a virtual one that is moved. */
-  /** Of many threads some may run on for a while: it stands still when all of them do. */
+  /**
+   * Stops the process until thaw(), like a machine that swaps or a virtual machine that is moved.
+   * Returns when all its threads have stopped.
+   */
   freeze() {
     const tasks = `/proc/${this.#process.pid}/task`;
     const stands = (task) =>
@@ -377,7 +379,7 @@ class Server {
   }
 }
 
-/** Speaks to a server, or to whatever has a url, a port and a condition as one has. */
+/** A client of a server, or of any object with a url, a port and a condition. */
 export class Client {
   #streams = new Set();
 
@@ -470,7 +472,7 @@ export class Client {
   }
 }
 
-// --- What tests say often --------------------------------------------------------------------
+// --- Common requests and assertions ----------------------------------------------------------
 
 /** Asserts the status of an answer, and shows the answer when it is another. Returns its body. */
 export function expectStatus(answer, status) {
@@ -551,7 +553,7 @@ export async function eventually(probe, what = 'it did not happen', timeoutMs = 
 
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
-/** A whole list of events, or what comes after a cursor, page by page. */
+/** All events of a list, or those after a cursor, page by page. */
 export async function readAll(client, path, after = 0) {
   const all = [];
   for (let cursor = after, more = true; more; ) {
@@ -566,10 +568,10 @@ export async function readAll(client, path, after = 0) {
 export const claim = async (client, body = {}, query = '') =>
   expectStatus(await client.post(`/v1/runs/claim${query}`, { worker: 'w', ...body }), 200);
 
-/** What whoever has claimed a run sends with a write. */
+/** The header that the worker of a claimed run sends with a write. */
 export const token = (run) => ({ headers: { 'Cairn-Fencing-Token': String(run.fence) } });
 
-/** A refusal that says to come again, and when; or one of HAProxy, which knows of no such thing. */
+/** A retryable rejection with a Retry-After; or one of HAProxy, which has neither. */
 function expectComeAgain(answer) {
   assert.ok([502, 503, 504].includes(answer.status), `${answer.status} ${answer.text}`);
   if (answer.body === null) return;

@@ -2,7 +2,7 @@
 // Compares an answer with the part of it that a page of the documentation shows.
 import assert from 'node:assert/strict';
 
-/** Each member that is shown is there with that value; "…" stands for any value. */
+/** Each member that is shown has that value; "…" matches any value. */
 export function expectShown(actual, shown, where) {
   if (shown === '…') {
     assert.notEqual(actual, undefined, `${where} is missing`);

@@ -16,7 +16,7 @@ db.commit()
 print(json.dumps(rows, default=lambda b: b.hex()))
 `;
 
-/** Rows of the SQLite file as objects; blobs come as hexadecimal text. */
+/** Rows of the SQLite file as objects; blobs are hexadecimal text. */
 export function sqliteRows(file, statement, params) {
   return JSON.parse(execFileSync('python3',
     ['-c', SCRIPT, file, statement, JSON.stringify(params)]));
@@ -29,7 +29,7 @@ db = sqlite3.connect(sys.argv[1], timeout=10)
 db.executescript(sys.argv[2])`, file, statements.join(';\n')]);
 }
 
-/** bytea comes as hexadecimal text, as blobs do. */
+/** Converts bytea to hexadecimal text, like blobs. */
 const plain = (value) =>
   typeof value === 'string' && /^\\x([0-9a-f]{2})*$/.test(value) ? value.slice(2) : value;
 

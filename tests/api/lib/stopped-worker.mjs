@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker in a process of its own, for tests that stop it with SIGSTOP: claims a run, then writes
-// everything a worker can write, again and again, whatever it is told. Each line of its output is
-// one round: the statuses of the answers, and the codes of the refusals.
+// A worker in a process of its own, for tests that stop it with SIGSTOP: claims a run, then repeats
+// every write of a worker, even after errors. Each line of its output is one round: the statuses of
+// the responses, and the codes of the rejections.
 //
 //   node stopped-worker.mjs URL THREAD LEASE_MS
 const [url, threadId, leaseMs] = process.argv.slice(2);

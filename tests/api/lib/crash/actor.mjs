@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Those who live through crashes. Each works on one resource, sends again what the server's death
-// left unanswered, and knows what it was promised. A resource joins with one file here and one line
-// in index.mjs: a class that extends Actor with
+// The clients of the crash test. Each works on one resource, repeats requests that got no response
+// because the server was killed, and records the acknowledged writes. A resource is added with one
+// file here and one line in index.mjs: a class that extends Actor with
 //
-//   static resource   what its acknowledged writes are counted as
+//   static resource   the name under which its acknowledged writes are counted
 //   static tenant     'kept' (nothing is ever pruned or deleted there), 'pruned' or 'operator'
-//   static count      how many of it work at once; 1 by default
-//   setUp(number)     once, before the first crash; end() after the last
-//   step()            some work, through any number of crashes; called again and again
-//   check(whole)      after a restart, while nobody works: what was promised since the last check
-//                     is there; of `whole`, everything that was ever promised
+//   static count      the number of instances that work at once; 1 by default
+//   setUp(number)     called once, before the first crash; end() after the last
+//   step()            some work, through any number of crashes; called repeatedly
+//   check(whole)      called after a restart, while no actor works: the writes acknowledged since
+//                     the last check are present; if `whole`, all writes ever acknowledged
 //
-// this.post         a POST with an Idempotency-Key, sent again until it is answered. What took more
-//                   than one sending is sent once more: the answer must be the first one's.
-// this.change       PATCH, DELETE: null when the server died and the outcome is unknown
-// this.get          a read that must have this status; this.find one of any status
-// this.audited      what must be in the tenant's audit log from now on
+// this.post         a POST with an Idempotency-Key, repeated until there is a response. A request
+//                   that was repeated is sent once more: the response must equal the first one.
+// this.change       PATCH, DELETE: null if the server died and the outcome is unknown
+// this.get          a read that must have this status; this.find accepts any status
+// this.audited      adds an entry that must be in the tenant's audit log from now on
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
 import { expectStatus, uuid } from '../server.mjs';
@@ -25,7 +25,7 @@ export const chance = (part) => Math.random() < part;
 
 const SECRETS = new Set(['secret', 'token']);
 
-/** An answer without what is told once. */
+/** The response without the members that are shown only once. */
 const withoutSecrets = ({ status, body }) =>
   [status, JSON.stringify(body, (name, value) => (SECRETS.has(name) ? null : value))];
 
@@ -110,7 +110,7 @@ export class Actor {
     return answer;
   }
 
-  /** The answer to a GET, whatever its status. */
+  /** The response to a GET with any status. */
   async find(path) {
     let answer = null;
     while (answer === null)

@@ -5,7 +5,7 @@ import { Actor } from './actor.mjs';
 
 const EVENTS = 30;
 
-/** Imports the same archive again and again: each time a whole thread comes, or none. */
+/** Imports the same archive repeatedly: each time a whole thread is created, or none. */
 export class Courier extends Actor {
   static resource = 'archives';
   static tenant = 'pruned';

@@ -5,7 +5,7 @@ import { Actor, chance, pick } from './actor.mjs';
 
 const KEPT = 5;
 
-/** Puts checkpoints of one line, goes back to some, prunes, copies, and throws branches away. */
+/** Stores checkpoints of one line, forks from some, prunes, copies, and deletes branches. */
 export class Cartographer extends Actor {
   static resource = 'checkpoints';
   #line = []; // {id, values, writes} in the order in which they were put
@@ -104,7 +104,7 @@ export class Cartographer extends Actor {
     for (const { id, values } of fresh) this.#copies.set(id, values);
   }
 
-  /** A namespace that comes and goes. */
+  /** Creates and deletes a namespace. */
   async #discard() {
     const body = { namespace: 'scratch', channel_values: { x: uuid() } };
     expectStatus(await this.post(this.path, body), 201);

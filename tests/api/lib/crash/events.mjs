@@ -8,7 +8,7 @@ import { Log } from './log.mjs';
 export class Appender extends Actor {
   static resource = 'events';
   static count = 3;
-  #promised = new Map(); // text → event, or as much as was told of it
+  #promised = new Map(); // text → event, or the known members of it
   #kept = new Map();
 
   async setUp(number) {

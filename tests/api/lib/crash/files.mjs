@@ -46,7 +46,7 @@ export class FileClerk extends Actor {
     return content;
   }
 
-  /** What became of it: as it was, or as it was meant to be. */
+  /** The result of a change with an unknown outcome: the old file, or the intended one. */
   async #settle(name, answer, isDone) {
     const before = this.#files.get(name);
     if (answer !== null)

@@ -5,8 +5,8 @@ import { eventually, pause, readAll } from '../server.mjs';
 import { Actor } from './actor.mjs';
 
 /**
- * Listens to a whole tenant, by SSE and by WebSocket, and comes back with its cursor after each
- * crash. Nothing is pruned there: it hears each event of each thread once.
+ * Subscribes to a whole tenant, by SSE and by WebSocket, and reconnects with its cursor after each
+ * crash. Nothing is pruned in this tenant, so it receives each event of each thread once.
  */
 export class Listener extends Actor {
   static resource = 'streams';

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The log of a thread as far as it was read, and the story that it tells of the thread's runs.
+// The log of a thread up to the last read, and the status changes of the thread's runs in it.
 import assert from 'node:assert/strict';
 import { expectSeqs } from '../followers.mjs';
 import { expectStatus, readAll } from '../server.mjs';
@@ -23,7 +23,7 @@ export class Log {
     this.threadId = threadId;
   }
 
-  /** What is new since the last time, or all of it: without gaps, up to the thread's last_seq. */
+  /** Reads the events since the last call, or all: without gaps, up to the thread's last_seq. */
   async read(whole) {
     const { last_seq: last } = expectStatus(
       await this.client.get(`/v1/threads/${this.threadId}`), 200);
@@ -34,7 +34,10 @@ export class Log {
     return events;
   }
 
-  /** Reads it, and follows each run along the table. Returns where each one that moved stands. */
+  /**
+   * Reads the log and checks each run against the transition table. Returns the status of changed
+   * runs.
+   */
   async follow(whole) {
     if (whole)
       this.#statuses.clear();

@@ -22,7 +22,7 @@ export class Bookkeeper extends Actor {
     await this.#settle('PUT', '/v1/prices/crash-model', { input: 3, output: 15 });
   }
 
-  /** Again and again, until somebody has answered. */
+  /** Repeats the request until there is a response. */
   async #settle(method, path, body) {
     let answer = null;
     while (answer === null) answer = await this.change(method, path, body);

@@ -43,7 +43,7 @@ export class Host extends Actor {
     this.audited('participant.permission', made.id);
   }
 
-  /** After a change of which nobody can say what became of it, what is there must be whole. */
+  /** After a change with an unknown outcome, the participant is unchanged or completely changed. */
   async #settle(id, answer, isDone) {
     const before = this.#people.get(id);
     const now = answer !== null ? expectStatus(answer, 200) : await this.get(`${this.#at}/${id}`);
@@ -73,7 +73,7 @@ export class Host extends Actor {
       this.#people.delete(id);
   }
 
-  /** What somebody does for itself: comes, is there, says so, and leaves. */
+  /** The requests of a participant about itself: join, heartbeat, set a status, leave. */
   async #myself() {
     const principal = `user:${uuid()}`;
     const as = { 'Cairn-Principal': principal };

@@ -8,7 +8,7 @@ import { Actor } from './actor.mjs';
 export class Pruner extends Actor {
   static resource = 'pruning';
   static tenant = 'pruned';
-  #last = 1; // the thread's first event tells that it is there
+  #last = 1; // the first event of a thread is its creation
   #pruned = 0;
 
   async setUp() {

@@ -7,7 +7,7 @@ import { isFinal } from './log.mjs';
 const ANY = { 'If-Match': '*' };
 const TOOLS = 3;
 
-/** Runs that wait for tools, whose results come at once; what they said becomes history. */
+/** Runs that wait for tools and get their results at once; their messages become history. */
 export class Engine extends Actor {
   static resource = 'resumption';
   #entries = []; // of the history, oldest first: { run, messages, extras }

@@ -75,7 +75,7 @@ export class Scene {
     this.byRoute.set(route, this.byRoute.get(route) + 1);
   }
 
-  /** Routes that write and that nobody has written through. */
+  /** Routes that write and that no actor has used. */
   get untouched() {
     return [...this.byRoute].filter(([, times]) => times === 0).map(([route]) => route);
   }
@@ -150,7 +150,7 @@ export class Scene {
     return end;
   }
 
-  /** While `absence` lasts whoever is not answered waits. */
+  /** While `absence` lasts, actors without a response wait. */
   async #away(absence) {
     let isBack;
     this.back = new Promise((done) => { isBack = done; });

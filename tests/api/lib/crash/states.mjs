@@ -35,7 +35,7 @@ export class Archivist extends Actor {
       `/v1/threads/${this.#thread}/agents/${id}/states/x`, `/v1/agents/${id}/storage/x`];
   }
 
-  /** What became of a change that nobody answered: it is there whole, or not at all. */
+  /** The result of a change without a response: it is stored completely or not at all. */
   async #settle(things, path, before, wanted) {
     const { status, body } = await this.find(path);
     const isStored = path.includes('/storage/');

@@ -16,7 +16,7 @@ export class Collector extends Actor {
     this.#since.add(key);
   }
 
-  /** Again and again, until somebody has answered. */
+  /** Repeats the request until there is a response. */
   async #settle(method, path, body) {
     let answer = null;
     while (answer === null) answer = await this.change(method, path, body);

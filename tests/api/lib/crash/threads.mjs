@@ -38,7 +38,7 @@ export class Librarian extends Actor {
     this.#threads.set(made.id, made);
   }
 
-  /** Of its key there is one, however often it is sent. */
+  /** There is one thread with the key, however often the request is sent. */
   async #ensure(key, wanted) {
     for (let tries = 0; ; tries++) {
       const answer = await this.change('PUT', `/v1/threads/by-key/${key}`, wanted);

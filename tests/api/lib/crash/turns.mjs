@@ -6,7 +6,7 @@ import { isFinal } from './log.mjs';
 
 const LIFE = ['initializing', 'planning', 'executing', 'reflecting', 'completed'];
 
-/** Runs of an agent that go through their phases, with turns; told under both paths. */
+/** Runs of an agent that pass through their phases, with turns; reported on both paths. */
 export class Player extends Actor {
   static resource = 'turns';
   #promised = []; // {run, turns: [{id, message}]}
