@@ -201,7 +201,7 @@ enum error content_read(
         size_t size = 0;
         TRY(r->kind->read(r, offset + done, place + done, room - done, &size));
         if (size == 0)
-            TRY(ERR_DAMAGED);
+            return ERR_DAMAGED;
         done += size;
     }
     *out_size = done;

@@ -321,7 +321,7 @@ static enum error link_one(void *data, struct uuid tenant_id, struct uuid id)
     TRY(make_directory(c, path_in(c->paths, c->to, place.tenant), NULL));
     TRY(make_directory(c, path_in(c->paths, c->to, place.fan), NULL));
     if (link(path_in(c->paths, c->from, place.file), to) != 0)
-        TRY(file_problem("cannot keep a file as", to, c->problem));
+        return file_problem("cannot keep a file as", to, c->problem);
     return OK;
 }
 

@@ -100,7 +100,7 @@ static enum error create(struct content_writer *w)
     const struct content_place p = content_place_of(w->tenant_id, w->id);
     TRY(need_root(c));
     if (is_tight(c))
-        TRY(ERR_STORAGE_FULL);
+        return ERR_STORAGE_FULL;
     if (!make_directory(c->root_fd, p.tenant) || !make_directory(c->root_fd, p.fan))
         return error_of(errno);
     w->fd = openat(c->root_fd, p.file, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);

@@ -165,7 +165,7 @@ static enum error reopen(struct content_writer *w)
         work.place = buf_reserve(&w->partial, work.room);
         TRY(work_on(&work, STORE_READ, read_chunk, statements(w->content)->read));
         if (work.got != work.room)
-            TRY(ERR_DAMAGED);
+            return ERR_DAMAGED;
         buf_advance(&w->partial, work.room);
     }
     return cut(w->content, w->tenant_id, w->id, w->n_chunks + (work.room > 0));

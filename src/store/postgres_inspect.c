@@ -74,7 +74,7 @@ static enum error inspect(
 {
     struct postgres_inspection found = {.lacking = STR_NONE};
     TRY(pg_connect(c, problem));
-    if ((PQexitPipelineMode(c->conn) != 1 || PQsetnonblocking(c->conn, 0) != 0))
+    if (PQexitPipelineMode(c->conn) != 1 || PQsetnonblocking(c->conn, 0) != 0)
         return problem_set(problem, ERR_UNAVAILABLE, "the connection to the database was lost");
     TRY(read_settings(c, problem, &found));
     TRY(read_clock(c, problem, &found));

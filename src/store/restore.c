@@ -372,7 +372,8 @@ static enum error keep_old(struct restoring *r)
     struct sidecar sidecar;
     bool has_database = exists(r->database), whole = false;
     drop_second_names(r);
-    TRY(has_database ? make_single(r, &whole) : OK);
+    if (has_database)
+        TRY(make_single(r, &whole));
     if (whole)
         TRY(hash_old(r, &sidecar));
     if (exists(kept))
@@ -382,7 +383,7 @@ static enum error keep_old(struct restoring *r)
     if (!whole)
         TRY(move_parts(r, r->database, kept));
     if (has_database && link(r->database, kept) != 0)
-        TRY(file_problem("cannot keep the old database as", kept, r->problem));
+        return file_problem("cannot keep the old database as", kept, r->problem);
     if (whole)
         TRY(write_hash(r, &sidecar));
     if (has_database)

@@ -111,11 +111,11 @@ enum error file_hash(int fd, const char *path, int to, const char *to_path, cons
         progress_report(progress, stage, done, (uint64_t)info.st_size);
         if (progress_is_cancelled(progress))
             return problem_set(problem, ERR_CANCELLED, "called off");
-        else if (to >= 0 && !write_all(to, buffer, (size_t)n))
-            TRY(file_problem("cannot write", to_path, problem));
+        if (to >= 0 && !write_all(to, buffer, (size_t)n))
+            return file_problem("cannot write", to_path, problem);
     }
     if (n < 0)
-        TRY(file_problem("cannot read", path, problem));
+        return file_problem("cannot read", path, problem);
     struct sha256 hash = sha256_so_far(state);
     *out_hash = hash;
     *out_size = done;

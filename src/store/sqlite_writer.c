@@ -61,7 +61,7 @@ static enum error run_jobs(
         TRY(run_job(s, job, tx, careful, out_torn));
         /* A damaged file must not be written any more. */
         if (atomic_load(&s->is_broken))
-            TRY(ERR_UNAVAILABLE);
+            return ERR_UNAVAILABLE;
     }
     return OK;
 }

@@ -465,7 +465,8 @@ static enum error look(struct transfer *t)
 
 static enum error move(struct transfer *t)
 {
-    TRY(t->is_marked ? OK : set_mark(t));
+    if (!t->is_marked)
+        TRY(set_mark(t));
     TRY(copy_all(t));
     TRY(transfer_verify(t));
     TRY(t->from->ops->check_alone(t->from));

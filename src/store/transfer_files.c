@@ -181,8 +181,8 @@ static enum error read_piece(struct errand *r, struct side *side, int fd, uint64
     chunk_key(r->name, (int64_t)n, key);
     TRY(run(side, "SELECT bytes FROM blob_chunks WHERE tenant_id = $1 AND blob_id = $2 AND n = $3",
         key, 3, row, 1, &found));
-    if ((!found || row[0].bytes.len != size))
-        TRY(lost(r->t, side, r->name));
+    if (!found || row[0].bytes.len != size)
+        return lost(r->t, side, r->name);
     if (size > 0)
         memcpy(r->piece, row[0].bytes.ptr, size);
     arena_rewind(side->arena, mark);
@@ -291,7 +291,7 @@ static enum error move_content(struct transfer *t, const struct content_name *na
         TRY(read_piece(&r, t->from, r.from_fd, n));
         TRY(write_piece(&r, n));
         if (progress_is_cancelled(t->progress))
-            TRY(transfer_cancelled(t));
+            return transfer_cancelled(t);
     }
     return OK;
 }
@@ -308,7 +308,7 @@ static enum error verify_content(struct transfer *t, const struct content_name *
         TRY(read_piece(&r, t->to, r.from_fd, n));
         sha256_add(state, (struct str){r.piece, piece_size(name, n)});
         if (progress_is_cancelled(t->progress))
-            TRY(transfer_cancelled(t));
+            return transfer_cancelled(t);
     }
     struct sha256 hash = sha256_so_far(state);
     if (memcmp(hash.bytes, name->sha256.bytes, SHA256_LEN) != 0)

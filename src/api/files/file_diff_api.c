@@ -81,7 +81,7 @@ static enum error read_text(
             "version %lld has %lld bytes; only texts of at most %d bytes can be compared",
             (long long)v->version, (long long)v->size_bytes, DIFF_MAX_BYTES);
     TRY(blob_read(c, call->api->store, &blob, out_text));
-    if ((!str_is_utf8(*out_text) || str_has_byte(*out_text, '\0')))
+    if (!str_is_utf8(*out_text) || str_has_byte(*out_text, '\0'))
         return problem_set(c->problem, ERR_CONFLICT,
             "version %lld is not a text: only UTF-8 without U+0000 can be compared",
             (long long)v->version);

@@ -58,7 +58,7 @@ static enum error carry_out(struct call *call, struct context *c)
 static enum error complete(struct call *call)
 {
     TRY(replay_keep(call, call->context));
-    if ((call->answer.body.failed || arena_is_over(call->arena)))
+    if (call->answer.body.failed || arena_is_over(call->arena))
         return problem_set(&call->problem, ERR_ANSWER_LARGE,
             "the answer would have more than %d bytes: request less, if the route allows it",
             CALL_ANSWER_MAX_BYTES);

@@ -280,7 +280,8 @@ static enum error open_reader(struct download_reader *r)
     struct download *d = &r->what;
     if (!d->has_spool)
         return content_open(r->store, d->tenant_id, d->id, d->size_bytes, &r->content);
-    TRY(d->fill != NULL ? d->fill(d->fill_data, r->store, d->tenant_id) : OK);
+    if (d->fill != NULL)
+        TRY(d->fill(d->fill_data, r->store, d->tenant_id));
     r->content = content_open_spool(r->store, d->spool_fd, d->size_bytes);
     d->has_spool = false;
     return OK;

@@ -10,7 +10,8 @@ enum { FILL_BYTES = CONTENT_PIECE_BYTES, FILL_MAX_BYTES = 2 * FILL_BYTES };
 
 static enum error write_piece(struct receiver *r)
 {
-    TRY(r->writer != NULL ? OK : intake_open(r->call, &r->writer));
+    if (r->writer == NULL)
+        TRY(intake_open(r->call, &r->writer));
     TRY(intake_write(r->call, r->writer, buf_str(&r->writing)));
     if (r->is_final)
         TRY(intake_sync(r->call, r->writer, &r->info));

@@ -328,7 +328,7 @@ enum error handle_message_patch(struct call *call, struct context *c)
     TRY(context_check_match(c, before.version));
     TRY(call_apply_patch(call, &before, &after));
     if (str_is_none(after.content))
-        TRY(problem_fault(&call->problem, STR("/content"), "cannot be removed"));
+        return problem_fault(&call->problem, STR("/content"), "cannot be removed");
     TRY(message_update(c, &before, &after));
     call_answer(call, &schema_message, &after, after.version);
     return OK;

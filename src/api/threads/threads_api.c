@@ -168,7 +168,7 @@ enum error handle_thread_patch(struct call *call, struct context *c)
     TRY(context_check_match(c, before.version));
     TRY(call_apply_patch(call, &before, &after));
     if (after.status == THREAD_STATUS_NONE)
-        TRY(problem_fault(&call->problem, STR("/status"), "cannot be removed"));
+        return problem_fault(&call->problem, STR("/status"), "cannot be removed");
     thread_defaults(&after);
     enum thread_status wanted = after.status;
     bool by_verb = wanted != before.status && wanted != THREAD_ERROR;

@@ -172,8 +172,8 @@ static enum error check_child_version(struct context *c, const struct agent_link
     query_text(&q, child_version, link->child_version);
     TRY(context_number(&q, &count));
     if (count == 0)
-        TRY(problem_fault(c->problem, STR("/child_version"),
-            "must be a version of the child, not \"%.*s\"", STR_ARG(link->child_version)));
+        return problem_fault(c->problem, STR("/child_version"),
+            "must be a version of the child, not \"%.*s\"", STR_ARG(link->child_version));
     return OK;
 }
 

@@ -311,14 +311,14 @@ enum error agent_version_update(struct context *c, const struct agent_version *b
     int64_t changed = 0;
     TRY(context_check_match(c, before->revision));
     if (before->has_used_at)
-        TRY(is_used(c, before->version));
+        return is_used(c, before->version);
     TRY(agent_get(c, before->agent_id, &agent));
     TRY(agent_version_prepare(c, agent.kind, definition, after.parts));
     context_query(c, &q, &SQL_AGENT_VERSION_UPDATE);
     bind_version(c, &q, &after);
     TRY(query_run_counted(&q, &changed));
     if (changed == 0)
-        TRY(is_used(c, before->version));
+        return is_used(c, before->version);
     return agent_version_get(c, before->agent_id, before->version, out_version);
 }
 

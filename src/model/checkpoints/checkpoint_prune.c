@@ -174,8 +174,8 @@ static enum error copy_one(struct context *c, const struct checkpoint *k, struct
     bool has_parent = false;
     copy.thread_id = to;
     copy.has_run_id = false;
-    TRY(k->has_parent_id ? checkpoint_find(c, to, k->ns, k->parent_id, false, &has_parent, &parent)
-                         : OK);
+    if (k->has_parent_id)
+        TRY(checkpoint_find(c, to, k->ns, k->parent_id, false, &has_parent, &parent));
     TRY(snapshot_get(c, k->snapshot_id, &values));
     TRY(snapshot_put(c, to, has_parent ? parent.snapshot_id : UUID_NIL, values, &snapshot));
     copy.has_parent_id = has_parent;

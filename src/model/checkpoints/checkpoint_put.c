@@ -193,9 +193,8 @@ static enum error take_usual_parent(struct context *c, const struct checkpoint_p
 {
     struct checkpoint own;
     bool found = false;
-    TRY(k->has_run_id && latest != NULL && !put->expects_latest
-            ? checkpoint_find_latest_of_run(c, k->run_id, k->ns, put->by_versions, &found, &own)
-            : OK);
+    if (k->has_run_id && latest != NULL && !put->expects_latest)
+        TRY(checkpoint_find_latest_of_run(c, k->run_id, k->ns, put->by_versions, &found, &own));
     const struct checkpoint *parent = found ? &own : latest;
     if (parent == NULL)
         return OK;
@@ -224,7 +223,7 @@ static enum error find_parent(struct context *c, const struct checkpoint_put *pu
     if (!k->has_parent_id)
         return OK;
     TRY(checkpoint_find(c, k->thread_id, k->ns, k->parent_id, put->by_versions, &found, &parent));
-    if ((!found || uuid_eq(k->parent_id, k->id)))
+    if (!found || uuid_eq(k->parent_id, k->id))
         return problem_fault(c->problem, STR("/parent_id"),
             "must be another checkpoint of this thread and namespace");
     if (!is_before(&parent, k))
@@ -274,7 +273,8 @@ static enum error put_changes(struct context *c, const struct checkpoint_put *pu
         return problem_fault(c->problem, STR("/changes"),
             "requires a parent: send channel_values for the first checkpoint, or \"parent_id\": "
             "null");
-    TRY(has_base && put->by_versions ? find_kept(c, k, base->versions, &change) : OK);
+    if (has_base && put->by_versions)
+        TRY(find_kept(c, k, base->versions, &change));
     return snapshot_change(
         c, k->thread_id, base->snapshot_id, &change, STR("/changes"), out_snapshot);
 }

@@ -8,7 +8,7 @@ static enum error find_source(struct context *c, const struct run *run,
 {
     bool found;
     TRY(checkpoint_find(c, run->thread_id, replay->ns, replay->id, true, &found, out));
-    if ((found && (!out->has_run_id || uuid_eq(out->run_id, run->id))))
+    if (found && (!out->has_run_id || uuid_eq(out->run_id, run->id)))
         return OK;
     return problem_fault(c->problem, STR("/checkpoint_id"), "must be a checkpoint of this run");
 }

@@ -75,7 +75,7 @@ enum error checkpoint_fill(struct context *c, unsigned show, struct checkpoint *
 {
     if (show & CHECKPOINT_VALUES)
         TRY(snapshot_get(c, checkpoint->snapshot_id, &checkpoint->channel_values));
-    if ((show & CHECKPOINT_WRITES))
+    if (show & CHECKPOINT_WRITES)
         TRY(checkpoint_list_writes(
             c, checkpoint->thread_id, checkpoint->ns, checkpoint->id, &checkpoint->pending_writes));
     return OK;

@@ -102,7 +102,7 @@ static enum error append(struct change *change, struct json members)
         struct str at = place(change, "append", name);
         size_t index = manifest_find(&change->m, name);
         if (json_type(value) != JSON_ARRAY) {
-            TRY(problem_fault(change->c->problem, at, "must be an array of elements"));
+            return problem_fault(change->c->problem, at, "must be an array of elements");
         } else if (index < change->m.n_members) {
             TRY(append_elements(change, &change->m.members[index].value, value, at));
         } else {
@@ -160,9 +160,9 @@ static enum error carry_out(struct change *change, const struct snapshot_change 
     TRY(set(change, json_root(&set_doc)));
     TRY(append(change, json_root(&append_doc)));
     if (change->m.n_members > MANIFEST_CUT_MAX)
-        TRY(problem_fault(change->c->problem, change->pointer,
+        return problem_fault(change->c->problem, change->pointer,
             "would result in %zu members; a document that is changed in parts can have at most %d",
-            change->m.n_members, MANIFEST_CUT_MAX));
+            change->m.n_members, MANIFEST_CUT_MAX);
     return OK;
 }
 
@@ -196,7 +196,8 @@ enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid
     struct snapshot_loaded base = {.manifest = {.is_object = true}};
     bool has_base = !uuid_is_nil(base_id);
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
-    TRY(has_base ? snapshot_load_base(c, &scratch, thread_id, base_id, &base) : OK);
+    if (has_base)
+        TRY(snapshot_load_base(c, &scratch, thread_id, base_id, &base));
     if (!base.manifest.is_object)
         return problem_fault(c->problem, pointer,
             "requires a base that is an object of at most %d members", MANIFEST_CUT_MAX);

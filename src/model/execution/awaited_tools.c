@@ -276,8 +276,8 @@ static enum error check_room(struct context *c, const struct run *run, int64_t p
     for (size_t i = 0; i < n; i++) {
         bytes += is_new[i] ? (int64_t)results[i].content.len : 0;
         if (bytes > TOOL_RESULTS_MAX_BYTES)
-            TRY(problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/content", i),
-                "must keep the results of all tools within %d bytes", TOOL_RESULTS_MAX_BYTES));
+            return problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/content", i),
+                "must keep the results of all tools within %d bytes", TOOL_RESULTS_MAX_BYTES);
     }
     return OK;
 }

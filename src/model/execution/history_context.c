@@ -65,7 +65,8 @@ static enum error read_pieces(
     struct json_error bad;
     struct json message;
     struct str list = as_pair(c, entry);
-    TRY(uuid_is_nil(entry->messages_id) ? OK : transcript_get(c, entry->messages_id, &list));
+    if (!uuid_is_nil(entry->messages_id))
+        TRY(transcript_get(c, entry->messages_id, &list));
     if (!json_parse(c->arena, list, doc, &bad))
         return problem_set(c->problem, ERR_TOO_LARGE,
             "the messages of history entry %lld exceed the memory limit of a request",

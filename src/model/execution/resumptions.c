@@ -323,7 +323,8 @@ enum error resumption_append(
     if (!has_messages && !has_history)
         return problem_fault(
             c->problem, pointer, "must be given, since the request has nothing else to append");
-    TRY(has_messages ? transcript_check(c, append->messages, pointer) : OK);
+    if (has_messages)
+        TRY(transcript_check(c, append->messages, pointer));
     if (has_history)
         TRY(transcript_check(c, append->conversation_history, history));
     if (has_messages)

@@ -279,7 +279,8 @@ static enum error check_turn(struct context *c, const struct run *run, enum run_
 
 enum error run_check_status(struct context *c, const struct run *run, enum run_status to)
 {
-    TRY(run->status == to ? OK : check_transition(c, run->status, to));
+    if (run->status != to)
+        TRY(check_transition(c, run->status, to));
     TRY(check_dispatch(c, run, to));
     return check_turn(c, run, to);
 }
@@ -358,7 +359,8 @@ enum error run_resume_tree(struct context *c, struct run *run)
     bool waited = run->paused_from == RUN_WAITING, queued = run->paused_from == RUN_QUEUED;
     enum run_status to = waited || queued ? run->paused_from : run_ready_status(run);
     /* The event contains the question, which is in the state. */
-    TRY(waited ? run_get(c, run->id, run) : OK);
+    if (waited)
+        TRY(run_get(c, run->id, run));
     TRY(run_change(c, run, to, STR("resume")));
     TRY(list_children(c, run, &children));
     for (size_t i = 0; i < children.count; i++)

@@ -316,7 +316,7 @@ static enum error check_parent(struct context *c, struct uuid thread_id, struct 
         return problem_fault(
             c->problem, pointer, "must have fewer than %d ancestors", RUN_DEPTH_MAX - 1);
     struct str status = run_status_word(parent.status);
-    if ((run_is_finished(&parent) || parent.status == RUN_PAUSED))
+    if (run_is_finished(&parent) || parent.status == RUN_PAUSED)
         return problem_set(c->problem, ERR_CONFLICT, "the parent run is %.*s", STR_ARG(status));
     run->depth = parent.depth + 1;
     return run_check_fence(c, &parent);

@@ -45,7 +45,8 @@ static struct str as_document(struct context *c, struct str list)
 /* Deletes the previous transcript after the new one is stored. */
 static enum error succeed(struct context *c, struct uuid next, struct uuid *id)
 {
-    TRY(uuid_is_nil(*id) ? OK : snapshot_drop(c, *id));
+    if (!uuid_is_nil(*id))
+        TRY(snapshot_drop(c, *id));
     *id = next;
     return OK;
 }

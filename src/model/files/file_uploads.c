@@ -55,7 +55,7 @@ enum error file_upload_get(
     TRY(thread_get_head(c, thread_id, &thread));
     TRY(find(c, thread_id, id, &found, out_upload));
     /* An expired upload no longer exists for clients, even before a sweep deletes it. */
-    if ((!found || out_upload->expires_at <= c->lease_now_us))
+    if (!found || out_upload->expires_at <= c->lease_now_us)
         return context_not_found(c, "upload", id);
     return OK;
 }

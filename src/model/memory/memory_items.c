@@ -207,7 +207,7 @@ enum error memory_item_put(struct context *c, struct memory_item *item, bool *ou
     item->number = before.number;
     TRY(before.is_live ? update(c, item) : insert(c, item));
     TRY(memory_index(c, item));
-    if ((before.is_live || item->n_vectors > 0))
+    if (before.is_live || item->n_vectors > 0)
         TRY(memory_put_vectors(c, item->number, item->vectors, item->n_vectors));
     *out_is_new = !before.is_live;
     return OK;

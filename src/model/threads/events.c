@@ -390,7 +390,8 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
 {
     struct query q;
     int64_t through = filter->through > 0 ? filter->through : INT64_MAX, horizon = INT64_MAX;
-    TRY(filter->has_thread_id ? OK : event_horizon(c, &horizon));
+    if (!filter->has_thread_id)
+        TRY(event_horizon(c, &horizon));
     page->max_bytes = filter->page_bytes > 0 ? filter->page_bytes : EVENT_PAGE_MAX_BYTES;
     page_begin(c, &q, filter->has_thread_id ? &SQL_EVENT_LIST : &SQL_EVENT_LIST_TENANT, page);
     if (filter->has_thread_id)

@@ -68,7 +68,8 @@ enum error message_check_names(struct context *c, struct str filenames, struct s
             return problem_fault(
                 c->problem, pointer, "must be a string, not %s", json_type_name(json_type(name)));
         struct str text = json_string(c->arena, name);
-        TRY(text.len > FILE_NAME_MAX_BYTES ? OK : exists(data, text, &found));
+        if (text.len <= FILE_NAME_MAX_BYTES)
+            TRY(exists(data, text, &found));
         if (!found)
             return problem_fault(c->problem, pointer, "must be the name of a file of this thread");
     }

@@ -138,7 +138,7 @@ static enum error check_owner(struct context *c, const struct message *message, 
     if (str_is_none(c->principal))
         return OK;
     TRY(participant_self(c, message->thread_id, &found, &self));
-    if ((found && message->has_sender_id && uuid_eq(self.id, message->sender_id)))
+    if (found && message->has_sender_id && uuid_eq(self.id, message->sender_id))
         return OK;
     return problem_set(c->problem, ERR_FORBIDDEN, "only the sender can %s a message", what);
 }

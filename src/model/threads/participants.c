@@ -596,7 +596,8 @@ static enum error tell_presence(struct context *c, struct participant *p, bool o
     if (spoke)
         changed[n++] = "status";
     p->online = online;
-    TRY(spoke ? write_row(c, p) : OK);
+    if (spoke)
+        TRY(write_row(c, p));
     return n > 0 ? emit(c, p, changed, false) : OK;
 }
 

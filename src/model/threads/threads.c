@@ -136,7 +136,8 @@ static enum error key_taken(struct context *c, struct str key, bool has_owner, s
 {
     char id[UUID_TEXT_LEN];
     bool may_see = false;
-    TRY(has_owner ? participant_may_see(c, owner, &may_see) : OK);
+    if (has_owner)
+        TRY(participant_may_see(c, owner, &may_see));
     if (!may_see)
         return problem_set(
             c->problem, ERR_CONFLICT, "another thread already has the key \"%.*s\"", STR_ARG(key));
@@ -151,7 +152,8 @@ static enum error check_new_key(struct context *c, struct str key)
 {
     struct uuid owner;
     bool found = false;
-    TRY(str_is_none(key) ? OK : find_owner(c, key, &found, &owner));
+    if (!str_is_none(key))
+        TRY(find_owner(c, key, &found, &owner));
     return found ? key_taken(c, key, true, owner) : OK;
 }
 

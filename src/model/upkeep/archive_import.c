@@ -338,7 +338,8 @@ static enum error follow(struct archive_walk *w, const struct archive_value *row
     struct uuid id = row[archive_field(w->member, "id")].id;
     event_forget_thread(im->c, id);
     struct arena_mark mark = arena_mark(im->c->arena);
-    TRY(im->ids == ARCHIVE_IDS_KEEP ? clear_log(im, id) : OK);
+    if (im->ids == ARCHIVE_IDS_KEEP)
+        TRY(clear_log(im, id));
     TRY(thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text));
     arena_rewind(im->c->arena, mark);
     return OK;

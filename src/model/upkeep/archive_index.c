@@ -428,9 +428,9 @@ static enum error read_rows(struct indexer *x)
         TRY(pass_member(x, place));
         n_rows += place->rows;
         if (n_rows > ARCHIVE_MAX_ROWS)
-            TRY(archive_broken(x->problem, STR("the archive"),
+            return archive_broken(x->problem, STR("the archive"),
                 "has more than %d rows: import its threads and agents one by one",
-                ARCHIVE_MAX_ROWS));
+                ARCHIVE_MAX_ROWS);
         manifest_note(
             x->manifest, archive_members[i].name, place->size_bytes, &place->rows, place->hash);
     }

@@ -47,7 +47,7 @@ static enum error fsck_references(struct fsck_walk *w, const struct seen_snapsho
             at++;
     }
     TRY(query_end(&q));
-    if ((!same || at < named.n))
+    if (!same || at < named.n)
         fsck_found(
             w->fsck, "snapshot", object, "the references differ from the items in the manifest");
     return OK;

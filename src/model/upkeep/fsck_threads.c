@@ -50,7 +50,7 @@ static enum error count_events(struct fsck_walk *w, const struct checked_thread 
         last = row_i64(&q);
     }
     TRY(query_end(&q));
-    if ((count == 0 && t->last_seq <= t->pruned_seq))
+    if (count == 0 && t->last_seq <= t->pruned_seq)
         return OK;
     if (count != t->last_seq - t->pruned_seq || first != t->pruned_seq + 1 || last != t->last_seq)
         fsck_found(w->fsck, "events-gapless", t->object,
