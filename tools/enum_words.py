@@ -21,7 +21,7 @@ def quoted(words):
 
 @functools.cache
 def read():
-    """The tokens and the SQL that each stands for."""
+    """The tokens, each with its SQL."""
     tokens = {}
     for path in sorted(MODEL.rglob("*.h")):
         text = path.read_text()

@@ -4,10 +4,10 @@
 
     fuzz.py [--at-once N] [--keep] SECONDS [TARGET …]
 
-What they find new goes to build-fuzz/corpus and is where the next run starts; a crash is kept in
-build-fuzz/crashes and fails the run. The last column is the share of lines of the sources that a
-target aims at which its inputs reach, old and new. --keep adds those inputs to the corpora of
-tests/fuzz that reach code which nothing there reaches; SECONDS may be 0 then.
+New inputs are stored in build-fuzz/corpus, and the next run starts from them; a crash is stored in
+build-fuzz/crashes and fails the run. The last column is the share of lines of the target's sources
+that all its inputs cover, old and new. --keep adds the inputs that reach new code to the corpora of
+tests/fuzz; SECONDS may then be 0.
 """
 import argparse
 import json
@@ -85,7 +85,7 @@ def fuzz(target, seconds, env):
 
 
 def covered_lines(target, env):
-    """Of the lines that the target aims at, how many its inputs reach, and how many there are."""
+    """Returns how many lines of the target's sources its inputs cover, and how many there are."""
     program = COVERAGE_BUILD / "tests/fuzz" / target
     raw, profile = COVERAGE_BUILD / f"{target}.profraw", COVERAGE_BUILD / f"{target}.profdata"
     folders = [d for d in (KEPT / target, CORPORA / target) if d.is_dir() and any(d.iterdir())]

@@ -45,7 +45,7 @@ A field is one line: its column, qualified if it belongs to another table, and t
     select EXPR       read instead of the column; `select of thread EXPR` for one subject only
     insert EXPR       written instead of the parameter
 
-The migrations tell whether a column may be NULL. A column that may be NULL needs no line: it is
+The migrations define whether a column may be NULL. A column that may be NULL needs no line: it is
 archived behind the declared fields. Any other column must be a field or omitted, and every table
 must be archived or omitted.
 """
@@ -60,7 +60,7 @@ MIGRATIONS = Path(__file__).resolve().parent.parent / "src/store/migrations"
 COLUMN_TYPES = {"uuid": "UUID", "bytes": "BYTES", "int": "INTEGER", "bool": "BOOLEAN",
                 "json": "JSON"}
 SUBJECTS = ("thread", "agent", "tenant")
-KINDS = {  # kind: (type of the column, type of the parameter); the default of a type comes first
+KINDS = {  # kind: (type of the column, type of the parameter); the default of a type is first
     "id": ("UUID", "uuid"), "int": ("INTEGER", "int"), "time": ("INTEGER", "int"),
     "bool": ("BOOLEAN", "bool"), "text": ("TEXT", "text"), "principal": ("TEXT", "text"),
     "json": ("JSON", "json"), "object": ("JSON", "json"), "array": ("JSON", "json"),
@@ -317,8 +317,8 @@ def tuple_of(parts):
 
 
 def next_page(member, subject):
-    """The condition for the rows behind the page before, and their order. Keys of the parent come
-    first: `>=` on those alone lets the engine continue in the parent's index."""
+    """The condition for the rows after the previous page, and their order. The keys of the parent
+    are first: `>=` on those alone lets the engine continue in the parent's index."""
     keys = []
     for f in member.fields:
         if "key" in f.flags:

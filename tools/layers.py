@@ -23,7 +23,7 @@ MAY_INCLUDE = {
     "cli": {"base", "store", "net", "server", "api"},
 }
 
-# Of these layers, the headers that another layer may include; of the others, all.
+# The headers of these layers that other layers may include; in other layers, all of them.
 ONLY_HEADERS = {
     ("cli", "api"): {"api/http/route.h"},  # the route table, from which commands are derived
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes a static library of one object that gives away cairn_* alone.
+"""Makes a static library of one object that exports only cairn_*.
 
     prelink.py libcairn.a libembed.a libapi.a …
 
-A program can then link it beside its own code, whatever names that has.
+A program can then link it with its own code without conflicts of names.
 """
 import subprocess
 import sys

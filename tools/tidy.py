@@ -75,7 +75,7 @@ def check_errors(path, text):
             fault(path, text.count("\n", 0, found.start()) + 1, "use TRY to return the error")
 
 
-# What a function holds without CLEANUP must be released before TRY may return.
+# Data that a function holds without CLEANUP must be released before TRY may return.
 HELD = re.compile(r"(?:(\w+) = sha256_create\(\)|(?:json_text|buf)_init\(&(\w+),)")
 RELEASED = r"\b(sha256_finish|json_text_take|buf_deinit|buf_take)\(&?%s\b"
 

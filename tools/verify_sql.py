@@ -26,7 +26,7 @@ import sql_binds
 
 
 def parameters(text):
-    """The greatest number of a parameter: those that only PostgreSQL uses come last."""
+    """The greatest number of a parameter: parameters that only PostgreSQL uses are the last."""
     return max(map(int, re.findall(r"\?(\d+)", text)), default=0)
 
 

@@ -360,8 +360,8 @@ static void write_name(struct image *image, const struct names *names, size_t i,
     free(out.bytes);
 }
 
-/* Those whose own directory is there; whether it made any. What is lost takes with it what is in
- * it. */
+/* Creates the directories whose parent exists; returns true if it created any. A lost directory
+ * loses its contents as well. */
 static bool write_directories(const struct names *names, const char *root)
 {
     char path[2 * DISK_PATH_MAX];

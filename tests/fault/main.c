@@ -47,7 +47,7 @@ static void judge(struct sweep *s, bool good, const char *fmt, ...)
     printf(": %s\n", s->stage->verdict.words);
 }
 
-/* The next call that is tried. Those by which a directory is first opened are few: all of them. */
+/* The next call to fail. All of the first calls, which open a directory, are tested. */
 static unsigned after(const struct sweep *s, unsigned at, unsigned sampled)
 {
     const unsigned first = s->spacing > 1 ? 2 : 8;
@@ -339,7 +339,7 @@ static double cpu_seconds(void)
     return seconds;
 }
 
-/* In a process of its own, with a disk of its own; its output goes to a file until it ends. */
+/* Runs the sweep in a separate process with a disk of its own; its output is buffered in a file. */
 static void run_sweep(size_t i, struct sweep s, int output)
 {
     dup2(output, STDOUT_FILENO);

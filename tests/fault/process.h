@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Runs the script, or the check after it, in a process of its own: SQLite and threads start afresh
- * in each, and one may die. What it has to tell is in shared memory.
+ * Runs the script, or the check after it, in a separate process: SQLite and threads start afresh in
+ * each process, and a process may die. Its results are in shared memory.
  */
 #ifndef TESTS_FAULT_PROCESS_H
 #define TESTS_FAULT_PROCESS_H

@@ -211,7 +211,7 @@ static bool is_first_key(const struct step *step)
     return strcmp(step->target, "/v1/keys") == 0;
 }
 
-/* Where there may be nothing to claim, 204 says that nothing was done. */
+/* A claim that finds no run returns 204, which means that nothing was changed. */
 static bool is_success(const struct step *step, int status)
 {
     bool is_claim = strcmp(step->target, "/v1/runs/claim") == 0;
@@ -239,7 +239,7 @@ static void end_call(struct script *s, const struct step *step, const char *targ
     }
 }
 
-/* False: there is none to be had, which is as good as a refusal of the step. */
+/* Returns false if there is no body, which counts like a rejection of the step. */
 static bool fetch_body(struct script *s, const struct step *step, struct str *out_body)
 {
     const char *from;

@@ -326,7 +326,7 @@ const struct step steps[] = {
         .read = THREAD "/participants/$alice",
         .shows = "/id /active /version /permission"},
 
-    /* Files: a version back again, copies that go, one that comes in pieces; then the sweep. */
+    /* Files: restore a version, delete copies, upload in pieces; then the sweep. */
     {.method = "PUT",
         .target = THREAD "/files/notes",
         .body = "\"one\"",
@@ -695,7 +695,7 @@ const struct step steps[] = {
         .also_read = "/v1/threads/$workflow",
         .also_shows = "/status"},
 
-    /* A second session finds it all, and is backed up; what comes after that is restored away. */
+    /* A second session finds all data and is backed up; the restore removes later writes. */
     {.kind = STEP_CLOSE},
     {.kind = STEP_OPEN},
     {.method = "POST",
@@ -707,7 +707,7 @@ const struct step steps[] = {
 
     KEY_STEPS,
 
-    /* An archive comes in whole. */
+    /* Import an archive. */
     {.method = "POST",
         .target = "/v1/imports?ids=remap",
         .body_from = "/v1/threads/$thread3/export",

@@ -5,7 +5,7 @@
 
 #define GRAPH "/v1/threads/$graph"
 
-/* Of a graph: put whole, as changes and by versions, written towards, gone back to, copied. */
+/* Checkpoints: stored whole, as changes and by versions; with writes; forked and copied. */
 #define CHECKPOINT_STEPS                                                                         \
     {.method = "POST", .target = "/v1/threads", .body = "{}", .save = "graph=/id"},              \
         {.method = "POST",                                                                       \

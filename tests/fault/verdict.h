@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The first thing that a process found wrong, in shared memory; and how far it came. */
+/* The first error that a process found, and its progress, in shared memory. */
 #ifndef TESTS_FAULT_VERDICT_H
 #define TESTS_FAULT_VERDICT_H
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A disk that fails, under SQLite and under Cairn's own files alike. It replaces the system
- * calls: SQLite's come through the overrides that its VFS has for tests (xSetSystemCall;
- * fdatasync, which has none, by a function of that name in this program), Cairn's through
- * --wrap of the linker. So SQLite's VFS runs whole, with the directory syncs that it makes and the
- * errors that it swallows, and the backup's renames are seen as well as the database's pages.
+ * calls: SQLite's by the overrides that its VFS has for tests (xSetSystemCall; fdatasync, which has
+ * none, by a function of that name in this program), Cairn's by --wrap of the linker. SQLite's VFS
+ * therefore runs completely, including its directory syncs and the errors that it ignores, and the
+ * backup's renames are simulated as well as the database's pages.
  *
- * Only files below the root count. No call reaches the real disk's fsync: what is durable is what
- * the record says (disk.h), not what this machine does.
+ * Only files below the root count. No call reaches the real disk's fsync: the record (disk.h)
+ * defines which data is durable, not this machine.
  */
 #ifndef TESTS_FAULT_VFS_H
 #define TESTS_FAULT_VFS_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * An answer's head as the client reads it. What must hold: how the bytes are cut into packets
- * changes nothing, and an accepted head, written out again from what was understood of it, is
- * understood the same.
+ * The head of a response as the client reads it. The result does not depend on how the bytes are
+ * split into packets, and an accepted head that is serialised and parsed again gives the same
+ * result.
  */
 #include "base/buf.h"
 #include "net/http_answer.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input as a condition, and as a semantic version. What must hold: an error names a byte of the
- * text or its end; a condition in parentheses, or joined to itself, is one too, and what is none is
- * none in parentheses; a version is written as it was read, and is not greater than itself.
+ * The input as a condition, and as a semantic version. An error names a byte of the text or its
+ * end; a condition in parentheses, or joined to itself, is a condition, and invalid text is invalid
+ * in parentheses; a version is written as it was read, and is not greater than itself.
  */
 #include "base/condition.h"
 #include "base/semver.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The input as a cursor, wherever Cairn takes one. What must hold: what a decoder takes, the
- * encoder writes again byte by byte, so that each place has one name; ?after= and Last-Event-ID
- * mean the same; a route takes what its decoder takes and what is in its log; and the page begins
- * right behind the cursor and ends with one that is good in its turn.
+ * The input as a cursor, in every place where Cairn accepts one. The encoder writes an accepted
+ * cursor byte for byte, so that each position has one name; ?after= and Last-Event-ID mean the
+ * same; a route accepts a cursor that its decoder accepts and that is in its log; and the page
+ * begins directly after the cursor and ends with a valid one.
  */
 #include "api/threads/events_api.h"
 

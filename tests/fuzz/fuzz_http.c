@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A request as the connection reads it: the head, then the body's framing. What must hold: how the
- * bytes are cut into packets changes nothing, and an accepted head, written out again from what was
- * understood of it, is understood the same.
+ * A request as the connection reads it: the head, then the framing of the body. The result does not
+ * depend on how the bytes are split into packets, and an accepted head that is serialised and
+ * parsed again gives the same result.
  */
 #include "net/http.h"
 

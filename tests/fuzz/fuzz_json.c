@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Parses the input. What is accepted must survive being written compact and parsed again, and mean
- * to jansson what it means to us; what is refused jansson must refuse too. The two differ on
- * purpose in a few limits only.
+ * Parses the input. An accepted text must survive being written compactly and parsed again, and
+ * must have the same meaning to jansson; jansson must reject a rejected text too. The two differ
+ * only in a few limits, on purpose.
  */
 #include "base/json/json_write.h"
 #include "fuzz.h"
@@ -79,7 +79,7 @@ static void check_compact_form(struct arena *arena, struct json root)
     FUZZ_CHECK(str_eq(json_compact(arena, json_root(&doc)), compact));
 }
 
-/* jansson goes deeper than we do, and passes over a NUL byte that follows a number. */
+/* jansson accepts deeper nesting than Cairn, and ignores a NUL byte after a number. */
 static bool may_refuse_alone(struct str text, const struct json_error *error)
 {
     return strstr(error->rule, "nested too deeply") != NULL || str_has_byte(text, '\0');

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first line is a target and the rest a merge patch. The result must be what the pseudo-code of
- * RFC 7396 says, told member by member, and applying the patch again must change nothing more.
+ * The first line is a target and the rest a merge patch. The result must be that of the pseudo-code
+ * in RFC 7396, member by member, and applying the patch again must change nothing more.
  */
 #include "base/json/json_patch.h"
 #include "fuzz.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The first line is a pattern and the rest a text of up to 63 code points. What the automaton finds
- * must be what the parsed pattern means, read naively: the set of places where a match of a node
- * can end, given the set of places where it can begin, each a bit of a word.
+ * The first line is a pattern and the rest a text of up to 63 code points. The automaton must give
+ * the same result as a naive interpretation of the parsed pattern: the set of positions where a
+ * match of a node can end, given the set of positions where it can begin, each a bit of a word.
  */
 #include "base/jsonschema/pattern_program.h"
 #include "base/utf8.h"

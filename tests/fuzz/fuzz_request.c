@@ -8,17 +8,17 @@
  *
  *     {"kind":"progress"}
  *
- * It comes from the admin of a tenant of its own; with '!' in front of the method from an operator,
- * with '~' from a key that may only read, with '?' without a key. {t} is the newest thread's id,
+ * The client is the admin of a separate tenant; with '!' before the method an operator, with '~' a
+ * key that may only read, with '?' a client without a key. {t} is the newest thread's id,
  * {T} that of the one before, {r} and {R} of runs, {k} a key's id, {s} its secret, {n} the tenant's
  * id, {c} the newest cursor, {e} ETag, {f} fence, {m} message, {a} and {A} agents, {p} participant,
- * {h} share, {x} its token, {u} upload. SWEEP does what is otherwise done every second, DAY lets a
- * day go by before.
+ * {h} share, {x} its token, {u} upload. SWEEP runs the sweep, which otherwise runs every
+ * second; DAY advances the clock by a day before that.
  *
- * What must hold: judge.h of every answer; a request that only reads, or is rejected, changes
- * nothing; the same again with the same Idempotency-Key is answered the same and changes nothing; a
- * stream can be followed to its end; the events of every thread have no gap; and in the end all is
- * as `cairn check` wants it.
+ * Conditions: every answer satisfies judge.h; a request that only reads, or is rejected, changes
+ * nothing; a repeated request with the same Idempotency-Key gets the same answer and changes
+ * nothing; a stream can be followed to its end; the events of every thread have no gap; and in the
+ * end the rules of `cairn check` find nothing.
  */
 #include "api/handlers.h"
 #include "api/threads/events_api.h"
@@ -152,7 +152,7 @@ static struct str reader_secret(struct world *w)
 
 /* --- Detection of changes ------------------------------------------------------------------- */
 
-/* Whether anybody has committed since the last look is found out without reading a table. */
+/* Detects a commit by another connection since the last call, without reading a table. */
 static bool has_changed(struct world *w)
 {
     int64_t version;

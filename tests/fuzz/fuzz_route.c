@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * "METHOD PATH?QUERY" against the route table. What must hold: the route that is found is the one
- * that a matcher finds which reads each template byte by byte and knows nothing of the real one; so
- * is what Allow lists; a path written anew from what was understood of it finds the same; and the
- * parameters mean the same however their names and values are percent-encoded.
+ * "METHOD PATH?QUERY" against the route table. A second matcher, which reads each template byte by
+ * byte and shares no code with the real one, finds the same route and the same methods for Allow; a
+ * path that is written again from its parsed parts finds the same route; and the parameters mean
+ * the same however their names and values are percent-encoded.
  */
 #include <ctype.h>
 
@@ -22,7 +22,8 @@ struct expected {
     size_t n_methods;
 };
 
-/* In a template {name} stands for one byte or more that are not '/', every other byte for itself.
+/*
+ * In a template {name} matches one or more bytes other than '/'; every other byte matches itself.
  */
 static bool fits(const char *template, struct str path, struct str params[ROUTE_MAX_PARAMS])
 {

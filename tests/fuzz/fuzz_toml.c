@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A configuration. What must hold: a file is read or refused with a line that it has and a rule;
- * what was read is within its limits, and every key is there once.
+ * A configuration. A file is accepted, or rejected with one of its lines and a rule; accepted
+ * values are within their limits, and every key occurs once.
  */
 #include "cli/toml.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A client's WebSocket frames. What must hold: how the bytes are cut into packets changes no event;
- * no message passes the limit; text is UTF-8; after a close or a broken rule nothing more comes;
- * and between frames no reader is held.
+ * The WebSocket frames of a client. The events do not depend on how the bytes are split into
+ * packets; no message exceeds the limit; text is UTF-8; there is no event after a close or a
+ * protocol error; and between frames no reader is held.
  */
 #include "net/ws_frames.h"
 

@@ -21,7 +21,10 @@ enum oracle_type {
 
 struct oracle; /* one value */
 
-/* NULL when refused; `out_by_design` tells whether for a limit of jansson's, not of JSON. */
+/*
+ * Returns NULL if the text is rejected; `out_by_design`: because of a limit of jansson, not of
+ * JSON.
+ */
 struct oracle *oracle_parse(struct str text, bool *out_by_design);
 void oracle_destroy(struct oracle *root);
 

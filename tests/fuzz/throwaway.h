@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A Cairn on SQLite in a directory that lives in memory and goes with it, and beside it a
- * connection of our own that sees what was committed and can turn the clock. Nothing in it happens
- * by itself: it is swept only by a call. The default tenant is open until there is a key.
+ * A Cairn on SQLite in a temporary directory in memory, and a separate connection that sees
+ * committed data and can change the clock. Nothing happens in the background: the sweep runs only
+ * when it is called. The default tenant needs no key until the first one is created.
  */
 #ifndef TESTS_FUZZ_THROWAWAY_H
 #define TESTS_FUZZ_THROWAWAY_H

@@ -71,10 +71,10 @@ export async function streams(id: string): Promise<void> {
     transport: "websocket",
   })) {
     const seq: number = event.seq;
-    // @ts-expect-error: what is in it is not known
+    // @ts-expect-error: the type of the payload is unknown
     console.log(seq, event.payload.x);
   }
-  // @ts-expect-error: not a way that events come
+  // @ts-expect-error: not a way that events arrive
   client.events.follow({ transport: "udp" });
   // @ts-expect-error: not something to upload
   await client.threads.files.upload(id, "a", 17);

@@ -125,7 +125,7 @@ TEST(a_refused_scope_is_noted_once_the_call_is_finished)
     fixture_end(&f);
 }
 
-/* --- Where a job goes ----------------------------------------------------------------------- */
+/* --- The connection of a job ------------------------------------------------------------------ */
 
 TEST(calls_about_one_thread_or_under_one_key_go_the_same_way)
 {

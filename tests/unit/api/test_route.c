@@ -57,7 +57,7 @@ TEST(a_route_waits_when_its_query_has_a_wait)
 
 TEST(every_route_needs_a_scope_or_is_open_to_all_on_purpose)
 {
-    /* whoami tells a key about itself: any key will do. */
+    /* whoami describes the key of the request, so any key may call it. */
     for (size_t i = 0; i < route_count; i++) {
         const struct route *r = &routes[i];
         bool whoami = strcmp(r->path, "/v1/whoami") == 0;

@@ -381,7 +381,7 @@ TEST(no_prefix_of_a_document_is_a_document)
     EXPECT(accepts(whole));
 }
 
-/* The scan goes by words of eight bytes: an odd byte must be seen at every place in them. */
+/* The scan processes words of eight bytes: it must find a special byte at every position. */
 TEST(a_bad_byte_is_found_at_every_place_in_a_string)
 {
     const char odd[] = {'\x01', '\x1f', '\x80', '\xff', '\0', '\n'};

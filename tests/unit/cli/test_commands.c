@@ -174,7 +174,7 @@ TEST(a_command_omits_only_what_its_route_has)
 
 /* --- Every route has a command -------------------------------------------------------------- */
 
-/* Routes without a command, and the reason. A * stands for anything. */
+/* Routes without a command, and the reason. A * matches any text. */
 static const struct {
     const char *method;
     const char *path;

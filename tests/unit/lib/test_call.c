@@ -89,7 +89,6 @@ TEST(what_is_no_request_of_http_is_none_here_either)
     fixture_end(&f);
 }
 
-/* As the end of the head it would take away what comes behind it: a condition, or a key. */
 TEST(a_request_that_is_refused_closes_no_descriptor_of_the_host)
 {
     struct fixture f;
@@ -106,6 +105,7 @@ TEST(a_request_that_is_refused_closes_no_descriptor_of_the_host)
     fixture_end(&f);
 }
 
+/* An empty line would end the head, and hide the headers after it: a condition, or a key. */
 TEST(an_empty_header_does_not_hide_those_behind_it)
 {
     struct fixture f;

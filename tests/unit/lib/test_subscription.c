@@ -167,7 +167,7 @@ TEST(what_was_pruned_is_told_as_a_gap)
     EXPECT_EQ(cairn_next(all, 10000, &event), CAIRN_GAP);
     const char *resume = format(f.arena, "/v1/events/stream?after=%s", event->cursor);
     EXPECT_EQ(cairn_next(all, 10000, &event), CAIRN_EVENT);
-    /* The cursor says that the gap was told. */
+    /* The cursor records that the gap was delivered. */
     cairn_subscription *next = subscribe(&f, resume);
     const struct cairn_event *same;
     EXPECT_EQ(cairn_next(next, 10000, &same), CAIRN_EVENT);

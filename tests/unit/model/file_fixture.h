@@ -9,7 +9,7 @@
 #include "model/files/file_uploads.h"
 #include "model/files/files.h"
 
-/* Adopts the content, in the transaction, and tells what is to become a version of the file. */
+/* Adopts the content in the transaction, and returns the parameters of a new file version. */
 struct file_put a_put(struct context *c, struct uuid thread_id, const char *name, const char *text);
 /* Writes content with these bytes under the id. */
 void write_content(struct fixture *f, struct uuid tenant_id, struct uuid id, const char *text);

@@ -65,7 +65,7 @@ struct context *begin_as(struct fixture *f, struct uuid tenant_id);
 void commit(struct fixture *f);
 /* The job fails: nothing of it remains. */
 void abandon(struct fixture *f);
-/* Ends the job with this answer, and tells what became of it. */
+/* Ends the job with this answer, and returns the result. */
 enum error leave(struct fixture *f, enum error answer);
 /* The last problem's detail, and a new one for the next call. */
 struct str told(struct fixture *f);

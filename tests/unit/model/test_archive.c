@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread, an agent or a tenant goes out as one file and comes in again with all its relations. */
+/* A thread, an agent or a tenant is exported to one file and imported with all its relations. */
 #include "archive_files.h"
 
 #include "base/alloc.h"

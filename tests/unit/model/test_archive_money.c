@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Prices, evals and notebooks go where their tenant goes. */
+/* Prices, evals and notebooks are archived with their tenant. */
 #include "archive_files.h"
 #include "model/agents/agents.h"
 #include "model/execution/evals.h"

@@ -2,7 +2,7 @@
 /* Content without references is deleted; content with a reference, or about to get one, stays. */
 #include "file_fixture.h"
 
-/* A pass of the sweep over all that is doubtful; tells how much content was removed. */
+/* Runs the sweep over all doubtful content; returns the number of contents that it removed. */
 static size_t collect(struct fixture *f)
 {
     size_t removed = 0;
@@ -50,7 +50,7 @@ TEST(content_goes_with_the_last_version_that_refers_to_it)
     commit(&f);
     EXPECT_EQ(collect(&f), 1);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM blobs"), 0);
-    if (!on_postgres()) /* there it stays a while for who reads it */
+    if (!on_postgres()) /* PostgreSQL keeps it for a while for readers */
         EXPECT(!has_content(&f, DEFAULT_TENANT_ID, blob, "same"));
     fixture_end(&f);
 }
@@ -92,7 +92,7 @@ TEST(content_that_is_uploaded_again_while_it_is_doubtful_stays)
     struct uuid blob = put_real(&f, thread, "a", "same");
     EXPECT_EQ(file_delete(begin(&f), thread, STR("a")), OK);
     commit(&f);
-    put_file(&f, thread, "b", "same"); /* before the sweep comes by */
+    put_file(&f, thread, "b", "same"); /* before the sweep runs */
     EXPECT_EQ(collect(&f), 0);
     EXPECT(uuid_eq(get_version(&f, thread, "b", 1).blob_id, blob));
     EXPECT(has_content(&f, DEFAULT_TENANT_ID, blob, "same"));

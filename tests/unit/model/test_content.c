@@ -118,7 +118,7 @@ TEST(the_hash_is_that_of_the_bytes)
     EXPECT_EQ(content_sync(w, &info), OK);
     struct sha256 expected = sha256_of(STR("hello world"));
     EXPECT(memcmp(&info.sha256, &expected, sizeof expected) == 0);
-    /* And writing may go on after a sync. */
+    /* Writing may continue after a sync. */
     EXPECT_EQ(content_append(w, STR("!")), OK);
     EXPECT_EQ(content_sync(w, &info), OK);
     expected = sha256_of(STR("hello world!"));

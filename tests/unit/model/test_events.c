@@ -325,7 +325,7 @@ TEST(pruning_removes_a_prefix_and_remembers_how_far)
     EXPECT_EQ(tenant_bounds(&f).last, 6);
     EXPECT_EQ(prune(&f, a, 3), 0);
     EXPECT_EQ(prune(&f, a, 2), 0);
-    EXPECT_EQ(thread_bounds(&f, a).pruned, 3); /* never goes back */
+    EXPECT_EQ(thread_bounds(&f, a).pruned, 3); /* never decreases */
     EXPECT_EQ(prune(&f, b, 1), 1);
     EXPECT_EQ(tenant_bounds(&f).pruned, 4); /* b's went long before */
     EXPECT_EQ(get_thread(&f, a).pruned_seq, 3);

@@ -137,7 +137,7 @@ TEST(a_search_with_a_filter_stops_where_it_has_looked_at_enough_and_goes_on_from
     EXPECT(found.more);
     EXPECT_EQ(found.next.skip, 0);
     EXPECT_EQ(found.looked, MEMORY_LOOKS_MAX);
-    /* In a batch others may have looked at most of what a request may. */
+    /* In a batch, other searches may have used most of the limit of the request. */
     struct memory_search late = search;
     late.looks = MEMORY_LOOKS_LEAST;
     struct memory_found less;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Snapshots: what comes back is what went in, byte for byte, and it costs what changed. */
+/* Snapshots: a document is read back byte for byte, and costs only its changes. */
 #include "fixture.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every named statement, looked at as a whole: it prepares, and it stays inside one tenant. */
+/* Checks every named statement: it prepares, and it stays inside one tenant. */
 #include <sqlite3.h>
 
 #include "fixture.h"
@@ -22,7 +22,7 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "awaited_tools", "history_entries", "prices", "run_usage", "usage_days", "eval_runs",
     "notebook_records", "notebook_threads", "store_items", "store_vectors", "store_words"};
 
-/* Those of them that SQLite does not have, or has without the column. */
+/* The tables that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)
 {
     return strcmp(table, "blob_chunks") == 0 || strcmp(table, "blob_garbage") == 0 ||
@@ -341,7 +341,7 @@ static struct str generic_plan(PGconn *conn, struct fixture *f, const struct sql
     return plan;
 }
 
-/* Where an index can be gone by, it is. */
+/* The planner prefers indexes. */
 static PGconn *connect_to_plan(struct fixture *f)
 {
     PGconn *conn = plain_connect(f->schema);
@@ -367,8 +367,9 @@ POSTGRES_ONLY(every_lookup_of_a_tenant_goes_by_an_index_behind_row_level_securit
     fixture_end(&f);
 }
 
-/* bool, bytea, bigint, integer, text, json, void, uuid: what the store can read. A sum of bigints
- * would be numeric, and its bytes would pass for another number. What ends a page is not read. */
+/* bool, bytea, bigint, integer, text, json, void, uuid: the types that the store can read. A sum of
+ * bigints would be numeric, and its bytes would be read as another number. The columns that end a
+ * page are not read. */
 static bool is_read(PGresult *columns, int i)
 {
     static const Oid types[] = {16, 17, 20, 23, 25, 114, 2278, 2950};

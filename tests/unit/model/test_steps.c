@@ -272,7 +272,7 @@ TEST(a_page_across_runs_with_several_filters_looks_only_so_far_and_goes_on_there
     EXPECT_EQ(page.page.count, 2);
     EXPECT_EQ(page.steps[0].number, 2);
     EXPECT(!page.page.more);
-    /* One filter alone goes by its index. */
+    /* A single filter uses its index. */
     struct step_filter one = {.action_type = STR("error"), .from = INT64_MIN, .before = INT64_MAX};
     EXPECT_EQ(page_of(&f, &one, 5).page.count, 2);
     fixture_end(&f);

@@ -144,7 +144,7 @@ POSTGRES_ONLY(the_tail_takes_long_stretches_page_by_page_and_in_order)
     watcher_end(&w);
 }
 
-/* One pass that leaves events out and says so, and then one with the event that comes after. */
+/* Expects one pass that skips events and reports it, and then one with the next event. */
 static void expect_leap(struct watcher *w, struct uuid thread, int64_t horizon)
 {
     struct hub_delivery d = pass(w);
@@ -182,7 +182,7 @@ POSTGRES_ONLY(what_was_told_is_known_by_the_time_it_was_taken)
     expect_nothing(&w);
     int64_t first_us = w.tail.probed_us;
     add_events(&w.f, thread, TAIL_PAGE_MAX * 2);
-    struct hub_delivery d = pass(&w); /* knows of all of them, and tells the half */
+    struct hub_delivery d = pass(&w); /* finds all events, and delivers half of them */
     hub_delivery_deinit(&d);
     int64_t second_us = w.tail.probed_us;
     EXPECT_EQ(w.tail.told_us, first_us);

@@ -15,7 +15,7 @@ enum { CLIENT_PATIENCE_MS = 30000 };
 struct client {
     int fd;
     SSL *tls;      /* NULL: plain */
-    struct buf in; /* received and not looked at yet */
+    struct buf in; /* received and not parsed yet */
 };
 
 struct answer {

@@ -98,8 +98,7 @@ static void serve_later(struct http_exchange *x)
     go_away(x, (unsigned)query_number(x), answer_target);
 }
 
-/* --- /upload: counts what comes; /slow-upload pauses after every run ---------------------------
- */
+/* --- /upload: counts the bytes; /slow-upload pauses after every run -------------------------- */
 
 static void count_run(struct http_exchange *x, struct str run, bool last)
 {
@@ -129,7 +128,7 @@ static void pause_and_answer(struct http_exchange *x, struct str run, bool last)
     reply_text(x, 200, STR("paused\n"));
 }
 
-/* --- /mirror: the body streamed back while it comes ------------------------------------------ */
+/* --- /mirror: returns the body while it arrives ----------------------------------------------- */
 
 static void note_queued(struct http_exchange *x)
 {

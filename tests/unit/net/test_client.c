@@ -312,7 +312,7 @@ TEST(an_answer_that_is_cut_short_is_not_taken_for_whole)
         ARENA(arena);
         struct line line = {.answer = str_of(answers[i])};
         EXPECT_EQ(outcome_of(line, &arena).result, CLIENT_LOST);
-        line.then = THEN_HOLD; /* nothing more comes, and the connection stays */
+        line.then = THEN_HOLD; /* no more data arrives, and the connection stays open */
         EXPECT_EQ(outcome_of(line, &arena).result, CLIENT_LOST);
     }
 }

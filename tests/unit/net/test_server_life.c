@@ -89,7 +89,7 @@ TEST(draining_cuts_what_does_not_end_within_the_grace)
     http_server_drain(f.server, 100);
     EXPECT_EQ(atomic_load(&f.ended), 1);
     EXPECT(client_sees_end(&c));
-    /* The worker comes back to an exchange that has ended, and which it still holds. */
+    /* The worker returns to an exchange that has ended and that it still holds. */
     fixture_end(&f);
 }
 

@@ -50,7 +50,7 @@ static void feed(struct story *s, struct str bytes)
     EXPECT_EQ(bytes.len, 0);
 }
 
-/* Whole, and byte by byte: the same events must come out. */
+/* Whole, and byte by byte: the events must be the same. */
 static void expect_story(struct str bytes, size_t limit, struct str expected)
 {
     struct story whole CLEANUP(story_deinit), split CLEANUP(story_deinit);

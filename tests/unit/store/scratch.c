@@ -37,7 +37,7 @@ bool scratch_has_file(struct scratch *s, const char *name)
     return access(arena_cstr(&s->arena, path), F_OK) == 0;
 }
 
-/* Runs the statements; the first column of the last row, as text, goes to `out_text`. */
+/* Runs the statements; `out_text` is the first column of the last row, as text. */
 static void run(struct scratch *s, const char *sql, struct str *out_text)
 {
     sqlite3 *db = NULL;

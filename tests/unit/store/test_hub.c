@@ -227,7 +227,7 @@ static void *publish_many(void *data)
     return NULL;
 }
 
-/* Checks that each publisher's items come in its order; returns how many came. */
+/* Checks that the items of each publisher arrive in order; returns their number. */
 static size_t take_delivery(struct hub_listener *l, int next[PUBLISHERS])
 {
     struct hub_delivery d = hub_collect(l);

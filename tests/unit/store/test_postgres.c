@@ -236,7 +236,7 @@ static enum error perform(struct store *store, struct task *t)
     return wait_for(t);
 }
 
-/* Stops the lane in a job, so that what comes meanwhile is one batch. */
+/* Stops the lane in a job, so that the jobs that arrive meanwhile form one batch. */
 struct halt {
     struct task task;
     sem_t gate, entered;
@@ -698,7 +698,7 @@ POSTGRES_TEST(a_schema_newer_than_the_binary_is_refused)
     struct store *store = NULL;
     EXPECT_EQ(store_open(&config, &n.problem, &store), ERR_UNAVAILABLE);
     EXPECT(strstr(arena_cstr(&n.arena, n.problem.detail), "start a newer cairn") != NULL);
-    /* Nodes that run go on. */
+    /* Running nodes continue. */
     struct task t = {.number = 1};
     EXPECT_EQ(perform(n.a, &t), OK);
     nodes_end(&n);

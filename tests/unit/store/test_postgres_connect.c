@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where a URL leads to, and which of a host's addresses is asked. */
+/* The hosts of a URL, and the choice among the addresses of a host. */
 #include <arpa/inet.h>
 #include <dlfcn.h>
 #include <netdb.h>

@@ -224,7 +224,7 @@ static void stop_listening(struct fixture *f, struct hub_listener *l)
     EXPECT_EQ(atomic_load(&items_alive), 0);
 }
 
-/* Checks that just these come, in this order. */
+/* Checks that exactly these items arrive, in this order. */
 static void expect_heard(struct hub_listener *l, const int *types, size_t n)
 {
     struct hub_delivery d = hub_collect(l);
