@@ -97,21 +97,30 @@ def check_held(path, lines):
 
 
 # Comments name their subject and use the usual verbs; see CONTRIBUTING.md.
-VAGUE_START = re.compile(r"[\s*-]*(What|Who|Whoever|Whatever|Somebody|Nobody)\b")
+VAGUE_START = re.compile(r"[\s*-]*(What|Who|Whose|Whoever|Whatever|Somebody|Nobody|Those who)\b")
 VAGUE_WORDS = re.compile(
-    r"\b(is told|are told|tells of|unless told|who comes|goes on with)\b", re.I)
-TOKEN = re.compile(
-    r"""/\*(?P<block>.*?)\*/|//(?P<line>[^\n]*)|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
+    r"\b(is told|are told|tells of|unless told|who comes|goes on|whoever|nobody|somebody)\b", re.I)
+
+# The comments of a syntax; adjacent line comments are one comment. Strings of C are no comments.
+C_COMMENT = re.compile(
+    r"""/\*(?P<block>.*?)\*/|(?<!:)//(?P<lines>[^\n]*(?:\n[ \t]*//[^\n]*)*)"""
+    r"""|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'""", re.S)
+HASH_COMMENT = re.compile(
+    r'''"""(?P<block>.*?)"""|(?:^|\s)#(?P<lines>[^\n]*(?:\n[ \t]*#[^\n]*)*)''', re.S | re.M)
+SQL_COMMENT = re.compile(r"(?P<block>(?!))|--(?P<lines>[^\n]*(?:\n[ \t]*--[^\n]*)*)")
+COMMENTS = {".c": C_COMMENT, ".h": C_COMMENT, ".mjs": C_COMMENT, ".ts": C_COMMENT,
+            ".js": C_COMMENT, ".sql": SQL_COMMENT, ".py": HASH_COMMENT, "": HASH_COMMENT}
 
 
 def check_comments(path, text):
-    for token in TOKEN.finditer(text):
-        comment = token["block"] or token["line"] or ""
-        found = VAGUE_START.match(comment) or VAGUE_WORDS.search(
-            re.sub(r"\s*\n[\s*]*", " ", comment))
+    for token in COMMENTS[path.suffix].finditer(text):
+        comment = token["block"] or token["lines"] or ""
+        comment = re.sub(r"\s*\n[ \t]*(\*|//|#|--)?[ \t]*", " ", comment)
+        comment = re.sub(r"^ SPDX-License-Identifier: \S+", "", comment)
+        found = VAGUE_START.match(comment) or VAGUE_WORDS.search(comment)
         if found:
             fault(path, text.count("\n", 0, token.start()) + 1,
-                  f"name the subject of the comment instead of \"{found[found.lastindex]}\"")
+                  f"name the subject of the comment instead of \"{found[1]}\"")
 
 
 def check_header(path, lines):
@@ -151,8 +160,9 @@ for source in tracked("src/*.c", "src/*.h", "tests/*.c", "tests/*.h", "bench/*.c
         check_header(source, text)
     elif source.relative_to(ROOT).parts[0] == "src" or source.name.startswith("test_"):
         check_named_by_meson(source)
-for header in tracked("include/*.h"):
-    check_comments(header, header.read_text())
+for source in tracked("include/*.h", "*.sql", "*.mjs", "*.ts", "*.py", "Makefile"):
+    if source.name != "tidy.py":
+        check_comments(source, source.read_text())
 for script in tracked("tools/*", "tests/*.mjs", "bench/*.py", "*.sql", "*.members"):
     if script.name != "tidy.py":
         check_lines(script, script.read_text().splitlines())

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { startServer, uuid } from '../../../tests/api/lib/server.mjs';
 import * as C from 'cairn-client';
-import { foreign, foreignTcp, nobody } from './lib/network.mjs';
+import { foreign, foreignTcp, closedUrl } from './lib/network.mjs';
 
 const { Cairn } = C;
 
@@ -173,7 +173,7 @@ test('an address where no Cairn is', async (t) => {
     new Cairn({ baseUrl, apiKey: 'cairn_secret', maxRetries: 1, ...more });
 
   await t.test('nothing listens', async () => {
-    const url = await nobody();
+    const url = await closedUrl();
     const error = await fails(
       quick(url).health(),
       C.ConnectionFailed,
@@ -370,7 +370,7 @@ test('what the caller ends', async (t) => {
 
   await t.test('a signal ends the pause between two tries', async () => {
     const stop = new AbortController();
-    const asked = new Cairn({ baseUrl: await nobody(), maxRetries: 99 }).health({
+    const asked = new Cairn({ baseUrl: await closedUrl(), maxRetries: 99 }).health({
       signal: stop.signal,
     });
     setTimeout(() => stop.abort(), 50);

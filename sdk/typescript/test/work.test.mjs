@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startServer } from '../../../tests/api/lib/server.mjs';
 import { Aborted, Authentication, Cairn, ConnectionFailed, LeaseLost } from 'cairn-client';
-import { nobody } from './lib/network.mjs';
+import { closedUrl } from './lib/network.mjs';
 
 const until = (signal) =>
   new Promise((_, fail) => {
@@ -237,7 +237,7 @@ test('workers', async (t) => {
       client.runs.work({ concurrency: 0 }, () => {}),
       TypeError,
     );
-    const nowhere = new Cairn({ baseUrl: await nobody(), maxRetries: 1 });
+    const nowhere = new Cairn({ baseUrl: await closedUrl(), maxRetries: 1 });
     await assert.rejects(
       nowhere.runs.work({ agent: 'x' }, () => {}),
       ConnectionFailed,

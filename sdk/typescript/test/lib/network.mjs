@@ -7,7 +7,7 @@
 //   proxy.cutDownloads(bytes)  cuts each connection after this number of bytes from the server
 //   proxy.freeze() .thaw()   connections stay open, and no data passes
 //   proxy.cut()              cuts all connections now
-//   await nobody()           returns a URL without a listener
+//   await closedUrl()        returns a URL without a listener
 //   await foreign(t, (request, answer) => …)      returns the URL of another HTTP server
 import { createServer as createHttpServer } from 'node:http';
 import { connect, createServer } from 'node:net';
@@ -33,7 +33,7 @@ export async function foreignTcp(t, onSocket) {
 }
 
 /** Returns an address without a listener. */
-export async function nobody() {
+export async function closedUrl() {
   const server = createServer();
   const port = await listening(server);
   await new Promise((done) => server.close(done));
