@@ -5,12 +5,14 @@ A statements file declares them:
 
     -- reads thread_read: struct thread from {{thread_columns}}
     -- binds thread_bind: struct thread for thread_insert
+    -- compares thread_differences: struct thread for thread_update except status
 
 thread_read reads the columns, in the order of the SELECT list, into the members of the same names.
 thread_bind binds each parameter of the statement that has a member of its name; the caller binds
-the others. The types come from the definition of the struct: a text is
-STR_NONE for NULL, another member x has a member has_x if it may be NULL, and an enum of base/enum.h
-is a word in the database. A column without a member fails the build.
+the others. thread_differences compares the members that the statements write (commas separate the
+names of several), and returns the names of those that differ. The types come from the definition of
+the struct: a text is STR_NONE for NULL, another member x has a member has_x if it may be NULL, and
+an enum of base/enum.h is a word in the database. A column without a member fails the build.
 """
 import re
 
@@ -85,3 +87,21 @@ def binder(name, struct, statement, structs):
             else:
                 lines.append(f'    query_bind_{suffix}(q, "{param}", in->{param});')
     return lines + ["}"]
+
+
+def comparer(name, struct, statements, excepted, structs):
+    members = structs.members[struct]
+    written = {param for s in statements for param in s.params} - set(excepted)
+    compared = [m for m in members if m in written]
+    lines = [f"enum {{ {name.upper()}_MAX = {len(compared)} }};",
+             f"static inline size_t {name}(",
+             f"    const struct {struct} *a, const struct {struct} *b, const char **out_names)",
+             "{", "    size_t n = 0;"]
+    for member in compared:
+        a, b, kind = f"a->{member}", f"b->{member}", members[member]
+        differs = (f"str_differs({a}, {b})" if kind == "struct str" else
+                   f"!uuid_eq({a}, {b})" if kind == "struct uuid" else f"{a} != {b}")
+        if f"has_{member}" in members and kind in ("struct uuid", "int64_t"):
+            differs = f"a->has_{member} != b->has_{member} || (a->has_{member} && {differs})"
+        lines += [f"    if ({differs})", f'        out_names[n++] = "{member}";']
+    return lines + ["    return n;", "}"]

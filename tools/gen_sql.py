@@ -30,7 +30,8 @@ PARAM_UUID_name: binding an unknown parameter, or one of another type, does not 
 Every parameter needs a type and every type a parameter. PostgreSQL numbers the parameters as SQLite
 does. A parameter that only one engine's text uses needs a type of the statement's own.
 
-gen_rows.py describes `-- reads` and `-- binds`, which map rows and parameters to C structs.
+gen_rows.py describes `-- reads`, `-- binds` and `-- compares`, which map rows and parameters to C
+structs.
 
 A FILE may also be a .members file: see gen_archive.py.
 
@@ -182,11 +183,14 @@ def split_file(path):
         declared = re.match(r"-- types: (.*)$", line)
         more = re.match(r"--\s+\|\s*(.*)$", line)
         page = re.match(r"-- page: (.*)$", line)
-        if define:
+        if re.match(r"-- (reads|binds|compares) ", line):
+            latest = None  # generate_row_functions reads it, with the lines that continue it
+        elif define:
             latest = define.group(1)
             defines[latest] = define.group(2)
-        elif more and latest:
-            defines[latest] += " " + more.group(1)
+        elif more:
+            if latest:
+                defines[latest] += " " + more.group(1)
         elif declared:
             own = statements and not "".join(statements[-1].body).strip()
             parse_types(f"{path}:{number}", declared.group(1),
@@ -281,7 +285,8 @@ def generate_row_functions(path, statements):
     """The functions that the file declares, and the headers that define their structs."""
     place = str(path)
     text = re.sub(r"\n--\s+\|\s*", " ", path.read_text())
-    declared = re.findall(r"(?m)^-- (reads|binds) (\w+): struct (\w+) (?:from|for) (.*)$", text)
+    declared = re.findall(
+        r"(?m)^-- (reads|binds|compares) (\w+): struct (\w+) (?:from|for) (.*)$", text)
     if not declared:
         return [], []
     structs = gen_rows.Structs(next(p for p in path.resolve().parents if p.name == "model"))
@@ -295,10 +300,16 @@ def generate_row_functions(path, statements):
         if kind == "reads":
             columns = gen_rows.split_columns(expand(place, rest, "postgres", defines))
             lines += gen_rows.reader(place, name, struct, columns, structs, types, fail)
-        elif rest not in by_name:
-            fail(place, f"no statement {rest}")
+            continue
+        names, _, excepted = rest.partition(" except ")
+        for statement in names.split(", "):
+            if statement not in by_name:
+                fail(place, f"no statement {statement}")
+        used = [by_name[statement] for statement in names.split(", ")]
+        if kind == "compares":
+            lines += gen_rows.comparer(name, struct, used, excepted.split(", "), structs)
         else:
-            lines += gen_rows.binder(name, struct, by_name[rest], structs)
+            lines += gen_rows.binder(name, struct, used[0], structs)
     return lines, sorted(set(headers))
 
 

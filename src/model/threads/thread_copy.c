@@ -130,19 +130,12 @@ static enum error add_origin(struct context *c, struct str metadata, struct uuid
 enum error thread_copy(
     struct context *c, struct uuid source_id, struct uuid share_id, struct uuid *out_id)
 {
-    struct thread source, copy;
-    TRY(thread_get(c, source_id, &source));
-    copy = (struct thread){.title = source.title,
-        .agent = source.agent,
-        .context = source.context,
-        .preferences = source.preferences,
-        .important_steps = source.important_steps,
-        .run_policy = source.run_policy,
-        .prune_on_completion = source.prune_on_completion,
-        .has_event_max_age_s = source.has_event_max_age_s,
-        .event_max_age_s = source.event_max_age_s,
-        .last_seq = source.last_seq};
-    TRY(add_origin(c, source.metadata, source_id, share_id, &copy.metadata));
+    struct thread copy;
+    TRY(thread_get(c, source_id, &copy));
+    copy.key = STR_NONE;
+    copy.status = THREAD_ACTIVE;
+    copy.error = STR_NONE;
+    TRY(add_origin(c, copy.metadata, source_id, share_id, &copy.metadata));
     TRY(thread_create(c, &copy));
     for (size_t i = 0; i < COUNT_OF(PARTS); i++)
         TRY(copy_part(c, &PARTS[i], source_id, copy.id));

@@ -468,49 +468,25 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
     return e;
 }
 
-/* Writes the names of the changed members as an array, and returns their number. */
-static size_t write_differences(
-    struct json_writer *w, const struct thread *a, const struct thread *b)
-{
-    const struct {
-        const char *name;
-        bool differs;
-    } all[] = {{"key", str_differs(a->key, b->key)}, {"title", str_differs(a->title, b->title)},
-        {"agent", str_differs(a->agent, b->agent)},
-        {"context", str_differs(a->context, b->context)},
-        {"preferences", str_differs(a->preferences, b->preferences)},
-        {"important_steps", str_differs(a->important_steps, b->important_steps)},
-        {"metadata", str_differs(a->metadata, b->metadata)},
-        {"error", str_differs(a->error, b->error)}, {"run_policy", a->run_policy != b->run_policy},
-        {"prune_on_completion", a->prune_on_completion != b->prune_on_completion},
-        {"event_max_age_s",
-            a->has_event_max_age_s != b->has_event_max_age_s ||
-                (a->has_event_max_age_s && a->event_max_age_s != b->event_max_age_s)}};
-    size_t n = 0;
-    json_write_array(w);
-    for (size_t i = 0; i < COUNT_OF(all); i++)
-        if (all[i].differs) {
-            json_write_string(w, str_of(all[i].name));
-            n++;
-        }
-    json_write_end(w);
-    return n;
-}
-
 enum error thread_tell_update(struct context *c, const struct thread *before, struct thread *after)
 {
+    const char *names[THREAD_DIFFERENCES_MAX];
+    size_t n = thread_differences(before, after, names);
     struct json_text payload;
+    if (n == 0)
+        return OK;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     json_write_object(&payload.w);
     write_member(&payload.w, "change", STR("thread.updated"));
     json_write_name(&payload.w, "changed");
-    size_t n = write_differences(&payload.w, before, after);
+    json_write_array(&payload.w);
+    for (size_t i = 0; i < n; i++)
+        json_write_string(&payload.w, str_of(names[i]));
+    json_write_end(&payload.w);
     write_about(&payload.w, after);
     json_write_end(&payload.w);
     struct event event = {
         .kind = STR("conversation.updated"), .payload = json_text_take(&payload, c->arena)};
-    if (n == 0)
-        return OK;
     TRY(event_emit(c, before->id, &event));
     return thread_get(c, before->id, after);
 }

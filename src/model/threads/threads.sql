@@ -69,6 +69,8 @@
 
 -- reads thread_read: struct thread from {{thread_whole}}
 -- binds thread_bind: struct thread for thread_insert
+-- compares thread_differences: struct thread for thread_update, thread_update_documents
+--   | except id, status
 
 -- name: thread_insert
 {{insert_thread}};
