@@ -61,25 +61,22 @@ enum error handle_agent_link_list(struct call *call, struct context *c)
     struct agent_link_mark after;
     TRY(read_cursor(call, q->page.cursor, &after));
     TRY(agent_link_list(c, call->request.params[0], &after, &page, links));
-    call_answer_list(call, &schema_agent_link, links, &page,
+    return call_answer_list(call, &schema_agent_link, links, &page,
         page.more ? cursor_of(call->arena, &links[page.count - 1]) : STR_NONE);
-    return OK;
 }
 
 enum error handle_agent_link_get(struct call *call, struct context *c)
 {
     struct agent_link link;
     TRY(agent_link_get(c, call->request.params[0], call->request.params[1], &link));
-    call_answer(call, &schema_agent_link, &link, link.revision);
-    return OK;
+    return call_answer(call, &schema_agent_link, &link, link.revision);
 }
 
 enum error handle_agent_tree(struct call *call, struct context *c)
 {
     struct agent_tree tree;
     TRY(agent_tree(c, call->request.params[0], &tree));
-    call_answer(call, &schema_agent_tree, &tree, 0);
-    return OK;
+    return call_answer(call, &schema_agent_tree, &tree, 0);
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -96,14 +93,12 @@ enum error handle_agent_link_put(struct call *call, struct context *c)
     TRY(agent_link_put(c, &link, &is_new));
     if (is_new)
         call->answer.status = 201;
-    call_answer(call, &schema_agent_link, &link, link.revision);
-    return OK;
+    return call_answer(call, &schema_agent_link, &link, link.revision);
 }
 
 enum error handle_agent_link_delete(struct call *call, struct context *c)
 {
     TRY(agent_allow_tenant(c));
     TRY(agent_link_delete(c, call->request.params[0], call->request.params[1]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }

@@ -81,9 +81,9 @@ const struct schema schema_agent_diff =
 
 /* --- Reading ------------------------------------------------------------------------------- */
 
-static void answer(struct call *call, const struct agent_version *version)
+static enum error answer(struct call *call, const struct agent_version *version)
 {
-    call_answer(call, &schema_agent_version, version, version->revision);
+    return call_answer(call, &schema_agent_version, version, version->revision);
 }
 
 enum error handle_agent_version_list(struct call *call, struct context *c)
@@ -94,17 +94,15 @@ enum error handle_agent_version_list(struct call *call, struct context *c)
     int64_t before;
     TRY(cursor_to_number(call, q->page.cursor, &before));
     TRY(agent_version_list(c, call->request.params[0], before, &page, versions));
-    call_answer_page(
+    return call_answer_page(
         call, &schema_agent_version_head, versions, &page, CURSOR_BY(struct agent_version, number));
-    return OK;
 }
 
 enum error handle_agent_version_get(struct call *call, struct context *c)
 {
     struct agent_version version;
     TRY(agent_version_get(c, call->request.params[0], call->request.texts[1], &version));
-    answer(call, &version);
-    return OK;
+    return answer(call, &version);
 }
 
 enum error handle_agent_version_diff(struct call *call, struct context *c)
@@ -112,8 +110,7 @@ enum error handle_agent_version_diff(struct call *call, struct context *c)
     struct agent_diff diff;
     TRY(agent_version_diff(
         c, call->request.params[0], call->request.texts[1], call->request.texts[2], &diff));
-    call_answer(call, &schema_agent_diff, &diff, 0);
-    return OK;
+    return call_answer(call, &schema_agent_diff, &diff, 0);
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -135,8 +132,7 @@ enum error handle_agent_version_create(struct call *call, struct context *c)
     draft.parts = given_parts(call);
     TRY(agent_allow_tenant(c));
     TRY(agent_version_create(c, call->request.params[0], &draft, &version));
-    answer(call, &version);
-    return OK;
+    return answer(call, &version);
 }
 
 enum error handle_agent_version_patch(struct call *call, struct context *c)
@@ -151,8 +147,7 @@ enum error handle_agent_version_patch(struct call *call, struct context *c)
     old.description = before.description;
     TRY(call_apply_patch(call, &old, &new));
     TRY(agent_version_update(c, &before, &new.definition, new.description, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 static enum error answer_agent(struct call *call, enum error e, const struct agent *agent)

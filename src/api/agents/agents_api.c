@@ -54,9 +54,9 @@ static const struct field agents_query_fields[] = {
 const struct schema query_agents =
     SCHEMA("AgentsQuery", struct agents_query, agents_query_fields, IN_QUERY);
 
-static void answer(struct call *call, const struct agent *agent)
+static enum error answer(struct call *call, const struct agent *agent)
 {
-    call_answer(call, &schema_agent, agent, agent->revision);
+    return call_answer(call, &schema_agent, agent, agent->revision);
 }
 
 enum error handle_agent_create(struct call *call, struct context *c)
@@ -66,8 +66,7 @@ enum error handle_agent_create(struct call *call, struct context *c)
     agent.is_active = !body->has_is_active || agent.is_active;
     TRY(agent_allow_tenant(c));
     TRY(agent_create_defined(c, &agent, &body->definition));
-    answer(call, &agent);
-    return OK;
+    return answer(call, &agent);
 }
 
 enum error handle_agent_list(struct call *call, struct context *c)
@@ -78,16 +77,14 @@ enum error handle_agent_list(struct call *call, struct context *c)
     struct agent_filter filter = {.name = q->name, .kind = q->kind};
     TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
     TRY(agent_list(c, &filter, &page, agents));
-    call_answer_page(call, &schema_agent, agents, &page, CURSOR_BY(struct agent, id));
-    return OK;
+    return call_answer_page(call, &schema_agent, agents, &page, CURSOR_BY(struct agent, id));
 }
 
 enum error handle_agent_get(struct call *call, struct context *c)
 {
     struct agent agent;
     TRY(agent_get(c, call->request.params[0], &agent));
-    answer(call, &agent);
-    return OK;
+    return answer(call, &agent);
 }
 
 enum error handle_agent_patch(struct call *call, struct context *c)
@@ -99,14 +96,12 @@ enum error handle_agent_patch(struct call *call, struct context *c)
     TRY(context_check_match(c, before.revision));
     TRY(call_apply_patch(call, &before, &after));
     TRY(agent_update(c, &before, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_agent_delete(struct call *call, struct context *c)
 {
     TRY(agent_allow_tenant(c));
     TRY(agent_delete(c, call->request.params[0]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }

@@ -107,8 +107,7 @@ enum error handle_state_list(struct call *call, struct context *c)
     struct state_filter filter = {.with_documents = q->include != INCLUDE_NONE};
     TRY(cursor_to_text(call, q->page.cursor, &filter.after));
     TRY(state_list(c, &place, &filter, &page, states));
-    call_answer_page(call, &schema_state, states, &page, CURSOR_BY(struct state, name));
-    return OK;
+    return call_answer_page(call, &schema_state, states, &page, CURSOR_BY(struct state, name));
 }
 
 enum error handle_state_get(struct call *call, struct context *c)
@@ -116,8 +115,7 @@ enum error handle_state_get(struct call *call, struct context *c)
     const struct state_place place = place_of(call);
     struct state state;
     TRY(state_get(c, &place, &state));
-    call_answer(call, &schema_state, &state, state.version);
-    return OK;
+    return call_answer(call, &schema_state, &state, state.version);
 }
 
 enum error handle_state_version_get(struct call *call, struct context *c)
@@ -125,8 +123,7 @@ enum error handle_state_version_get(struct call *call, struct context *c)
     const struct state_place place = place_of(call);
     struct state_version version;
     TRY(state_version_get(c, &place, version_of(call), &version));
-    call_answer(call, &schema_state_version, &version, 0);
-    return OK;
+    return call_answer(call, &schema_state_version, &version, 0);
 }
 
 enum error handle_state_version_list(struct call *call, struct context *c)
@@ -138,9 +135,8 @@ enum error handle_state_version_list(struct call *call, struct context *c)
     int64_t before;
     TRY(cursor_to_number(call, q->page.cursor, &before));
     TRY(state_version_list(c, &place, before, q->include != INCLUDE_NONE, &page, versions));
-    call_answer_page(
+    return call_answer_page(
         call, &schema_state_version, versions, &page, CURSOR_BY(struct state_version, version));
-    return OK;
 }
 
 /* --- Writing ------------------------------------------------------------------------------- */
@@ -192,8 +188,7 @@ static enum error write_next(struct call *call, struct context *c, const struct 
     TRY(state_write(c, place, before, after));
     if (before->version == 0)
         call->answer.status = 201;
-    call_answer(call, &schema_state, after, after->version);
-    return OK;
+    return call_answer(call, &schema_state, after, after->version);
 }
 
 enum error handle_state_put(struct call *call, struct context *c)
@@ -223,14 +218,12 @@ enum error handle_state_delete(struct call *call, struct context *c)
     struct state before;
     TRY(find_to_write(call, c, &place, &before));
     TRY(state_delete(c, &place, &before));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 enum error handle_state_focus(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     TRY(state_focus(c, &place));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }

@@ -67,8 +67,7 @@ enum error handle_storage_put(struct call *call, struct context *c)
     TRY(storage_put(c, call->request.params[0], &row.item, &is_new));
     if (is_new)
         call->answer.status = 201;
-    call_answer(call, &schema_storage_item, &row, row.item.version);
-    return OK;
+    return call_answer(call, &schema_storage_item, &row, row.item.version);
 }
 
 enum error handle_storage_get(struct call *call, struct context *c)
@@ -76,16 +75,14 @@ enum error handle_storage_get(struct call *call, struct context *c)
     struct storage_item item;
     TRY(storage_get(c, call->request.params[0], call->request.texts[1], &item));
     call_mark_foreign(call, STR_NONE);
-    call_answer_raw(
+    return call_answer_raw(
         call, item.content_type, str_is_none(item.value) ? item.bytes : item.value, item.version);
-    return OK;
 }
 
 enum error handle_storage_delete(struct call *call, struct context *c)
 {
     TRY(storage_delete(c, call->request.params[0], call->request.texts[1]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 enum error handle_storage_list(struct call *call, struct context *c)
@@ -102,7 +99,6 @@ enum error handle_storage_list(struct call *call, struct context *c)
         if (!str_is_none(items[i].bytes))
             rows[i].base64 = base64_encode(call->arena, items[i].bytes);
     }
-    call_answer_page(
+    return call_answer_page(
         call, &schema_storage_item, rows, &page, CURSOR_BY(struct storage_row, item.key));
-    return OK;
 }

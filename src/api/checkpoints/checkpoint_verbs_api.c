@@ -36,8 +36,7 @@ enum error handle_checkpoint_delete(struct call *call, struct context *c)
     const struct namespace_query *q = call->request.query;
     struct checkpoint_removed removed;
     TRY(checkpoint_delete_all(c, call->request.params[0], q->ns, &removed));
-    call_answer(call, &schema_checkpoint_pruned, &removed, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_pruned, &removed, 0);
 }
 
 struct prune_body {
@@ -80,8 +79,7 @@ enum error handle_checkpoint_prune(struct call *call, struct context *c)
         .older_than =
             body->has_older_than ? body->older_than : c->now_us - body->older_than_s * 1000000};
     TRY(checkpoint_prune(c, call->request.params[0], &prune, &removed));
-    call_answer(call, &schema_checkpoint_pruned, &removed, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_pruned, &removed, 0);
 }
 
 /* --- Copy ---------------------------------------------------------------------------------- */
@@ -104,8 +102,7 @@ enum error handle_checkpoint_copy(struct call *call, struct context *c)
     const struct copy_body *body = call->request.input;
     struct checkpoint_removed copied;
     TRY(checkpoint_copy(c, call->request.params[0], body->to_thread_id, &copied));
-    call_answer(call, &schema_checkpoint_copied, &copied, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_copied, &copied, 0);
 }
 
 /* --- Compare ------------------------------------------------------------------------------- */
@@ -131,8 +128,7 @@ enum error handle_checkpoint_diff(struct call *call, struct context *c)
     struct checkpoint_diff diff;
     TRY(checkpoint_diff(c, call->request.params[0], q->ns, call->request.params[1],
         call->request.params[2], &diff));
-    call_answer(call, &schema_checkpoint_diff, &diff, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_diff, &diff, 0);
 }
 
 /* --- Recover ------------------------------------------------------------------------------- */
@@ -188,8 +184,7 @@ static enum error answer_recovery(
     place->id = q->id;
     place->ns = str_is_none(q->ns) && !q->has_id ? STR("") : q->ns;
     TRY(checkpoint_recover(c, place, &recovery));
-    call_answer(call, &schema_recovery, &recovery, 0);
-    return OK;
+    return call_answer(call, &schema_recovery, &recovery, 0);
 }
 
 enum error handle_thread_recovery(struct call *call, struct context *c)
@@ -245,8 +240,7 @@ enum error handle_checkpoint_deltas(struct call *call, struct context *c)
     struct checkpoint_deltas deltas;
     TRY(checkpoint_deltas(c, call->request.params[0], body->ns, call->request.params[1],
         body->channels.items, body->channels.count, &deltas));
-    call_answer(call, &schema_checkpoint_deltas, &deltas, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_deltas, &deltas, 0);
 }
 
 /* --- Checkpoints of a run ------------------------------------------------------------------ */
@@ -270,8 +264,7 @@ enum error handle_run_checkpoint(struct call *call, struct context *c)
     TRY(checkpoint_get(c, run.thread_id, q->ns, id, CHECKPOINT_WHOLE, &k));
     if (!(k.has_run_id && uuid_eq(k.run_id, run.id)))
         return context_not_found(c, "checkpoint", id);
-    call_answer(call, &schema_run_checkpoint, &k, 0);
-    return OK;
+    return call_answer(call, &schema_run_checkpoint, &k, 0);
 }
 
 struct replay_body {
@@ -326,6 +319,5 @@ enum error handle_run_replay(struct call *call, struct context *c)
     struct run run;
     TRY(run_path_get_whole(call, c, &run));
     TRY(checkpoint_replay(c, &run, &replay, &replayed.run, &replayed.checkpoint));
-    call_answer(call, &schema_replayed, &replayed, 0);
-    return OK;
+    return call_answer(call, &schema_replayed, &replayed, 0);
 }

@@ -188,8 +188,7 @@ enum error handle_checkpoint_get(struct call *call, struct context *c)
     struct checkpoint k;
     TRY(checkpoint_get(
         c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WHOLE, &k));
-    call_answer(call, &schema_checkpoint, &k, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint, &k, 0);
 }
 
 enum error handle_checkpoint_latest(struct call *call, struct context *c)
@@ -198,8 +197,7 @@ enum error handle_checkpoint_latest(struct call *call, struct context *c)
     struct checkpoint k;
     TRY(checkpoint_latest(
         c, call->request.params[0], str_is_none(q->ns) ? STR("") : q->ns, CHECKPOINT_WHOLE, &k));
-    call_answer(call, &schema_checkpoint, &k, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint, &k, 0);
 }
 
 /* --- Lists --------------------------------------------------------------------------------- */
@@ -387,8 +385,7 @@ enum error handle_checkpoint_writes_put(struct call *call, struct context *c)
     struct written written = {0};
     TRY(checkpoint_put_writes(c, &checkpoint, &task, writes, n, &written.written));
     written.kept = (int64_t)n - written.written;
-    call_answer(call, &schema_checkpoint_written, &written, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_written, &written, 0);
 }
 
 #define OF struct checkpoint
@@ -409,6 +406,5 @@ enum error handle_checkpoint_writes_get(struct call *call, struct context *c)
     struct checkpoint k;
     TRY(checkpoint_get(
         c, call->request.params[0], q->ns, call->request.params[1], CHECKPOINT_WRITES, &k));
-    call_answer(call, &schema_checkpoint_writes, &k, 0);
-    return OK;
+    return call_answer(call, &schema_checkpoint_writes, &k, 0);
 }

@@ -99,6 +99,5 @@ enum error handle_agent_run_start(struct call *call, struct context *c)
     TRY(agent_get(c, call->request.params[0], &agent));
     TRY(open_thread(c, body, &agent, &thread));
     TRY(run_start(c, thread.id, body->policy, &run));
-    call_answer(call, &schema_agent_run, &run, run.version);
-    return OK;
+    return call_answer(call, &schema_agent_run, &run, run.version);
 }

@@ -54,17 +54,16 @@ static const struct field evals_query_fields[] = {
 const struct schema query_evals =
     SCHEMA("EvalsQuery", struct evals_query, evals_query_fields, IN_QUERY);
 
-static void answer(struct call *call, const struct eval *eval)
+static enum error answer(struct call *call, const struct eval *eval)
 {
-    call_answer(call, &schema_eval, eval, eval->version);
+    return call_answer(call, &schema_eval, eval, eval->version);
 }
 
 enum error handle_eval_create(struct call *call, struct context *c)
 {
     struct eval eval = *(const struct eval *)call->request.input;
     TRY(eval_create(c, &eval));
-    answer(call, &eval);
-    return OK;
+    return answer(call, &eval);
 }
 
 enum error handle_eval_list(struct call *call, struct context *c)
@@ -79,16 +78,14 @@ enum error handle_eval_list(struct call *call, struct context *c)
         .run_id = q->run_id};
     TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
     TRY(eval_list(c, &filter, &page, evals));
-    call_answer_page(call, &schema_eval, evals, &page, CURSOR_BY(struct eval, id));
-    return OK;
+    return call_answer_page(call, &schema_eval, evals, &page, CURSOR_BY(struct eval, id));
 }
 
 enum error handle_eval_get(struct call *call, struct context *c)
 {
     struct eval eval;
     TRY(eval_get(c, call->request.params[0], &eval));
-    answer(call, &eval);
-    return OK;
+    return answer(call, &eval);
 }
 
 enum error handle_eval_patch(struct call *call, struct context *c)
@@ -99,13 +96,11 @@ enum error handle_eval_patch(struct call *call, struct context *c)
     TRY(context_check_match(c, before.version));
     TRY(call_apply_patch(call, &before, &after));
     TRY(eval_update(c, &before, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_eval_delete(struct call *call, struct context *c)
 {
     TRY(eval_delete(c, call->request.params[0]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }

@@ -79,17 +79,15 @@ enum error handle_history_list(struct call *call, struct context *c)
     struct history_filter filter = {.with_messages = q->include != INCLUDE_NONE};
     TRY(cursor_to_number(call, q->page.cursor, &filter.before));
     TRY(history_list(c, call->request.params[0], &filter, &page, entries));
-    call_answer_page(call, &schema_history_entry, entries, &page,
+    return call_answer_page(call, &schema_history_entry, entries, &page,
         CURSOR_BY(struct history_entry, sequence_number));
-    return OK;
 }
 
 enum error handle_history_get(struct call *call, struct context *c)
 {
     struct history_entry entry;
     TRY(history_get(c, call->request.params[0], call->request.numbers[1], true, &entry));
-    call_answer(call, &schema_history_entry, &entry, entry.version);
-    return OK;
+    return call_answer(call, &schema_history_entry, &entry, entry.version);
 }
 
 enum error handle_history_patch(struct call *call, struct context *c)
@@ -103,8 +101,7 @@ enum error handle_history_patch(struct call *call, struct context *c)
     if (call_member(call, "messages") == MEMBER_NULL)
         after.messages = STR("[]");
     TRY(history_update(c, &before, &after));
-    call_answer(call, &schema_history_entry, &after, after.version);
-    return OK;
+    return call_answer(call, &schema_history_entry, &after, after.version);
 }
 
 /* --- Context ------------------------------------------------------------------------------- */
@@ -152,6 +149,5 @@ enum error handle_thread_context(struct call *call, struct context *c)
     };
     struct history_context context;
     TRY(history_context(c, call->request.params[0], &query, &context));
-    call_answer(call, &schema_history_context, &context, 0);
-    return OK;
+    return call_answer(call, &schema_history_context, &context, 0);
 }

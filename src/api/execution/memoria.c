@@ -134,8 +134,7 @@ static enum error answer(
         TRY(run_get_head(c, w.run_id, &run));
     if (w.has_run_id)
         w.run_status = run_status_word(run.status);
-    call_answer(call, &schema_workflow, &w, 0);
-    return OK;
+    return call_answer(call, &schema_workflow, &w, 0);
 }
 
 /* --- Start --------------------------------------------------------------------------------- */

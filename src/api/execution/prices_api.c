@@ -124,10 +124,10 @@ static struct price_body tell(const struct price *price)
         .created_at = price->created_at};
 }
 
-static void answer(struct call *call, const struct price *price)
+static enum error answer(struct call *call, const struct price *price)
 {
     const struct price_body body = tell(price);
-    call_answer(call, &schema_price, &body, price->version);
+    return call_answer(call, &schema_price, &body, price->version);
 }
 
 static enum error check_model(struct call *call, struct str model)
@@ -164,24 +164,22 @@ enum error handle_price_get(struct call *call, struct context *c)
 {
     struct price price;
     TRY(price_get(c, call->request.texts[0], &price));
-    answer(call, &price);
-    return OK;
+    return answer(call, &price);
 }
 
 enum error handle_price_delete(struct call *call, struct context *c)
 {
     TRY(price_delete(c, call->request.texts[0]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
-static void answer_prices(struct call *call, const struct price *prices, const struct page *page,
-    const struct cursor_key *key)
+static enum error answer_prices(struct call *call, const struct price *prices,
+    const struct page *page, const struct cursor_key *key)
 {
     struct price_body *bodies = ARENA_ARRAY(call->arena, struct price_body, page->count);
     for (size_t i = 0; i < page->count; i++)
         bodies[i] = tell(&prices[i]);
-    call_answer_page(call, &schema_price, bodies, page, key);
+    return call_answer_page(call, &schema_price, bodies, page, key);
 }
 
 enum error handle_price_list(struct call *call, struct context *c)
@@ -192,8 +190,7 @@ enum error handle_price_list(struct call *call, struct context *c)
     struct str after = STR_NONE;
     TRY(cursor_to_text(call, q->page.cursor, &after));
     TRY(price_list(c, after, &page, prices));
-    answer_prices(call, prices, &page, CURSOR_BY(struct price_body, model));
-    return OK;
+    return answer_prices(call, prices, &page, CURSOR_BY(struct price_body, model));
 }
 
 enum error handle_price_version_list(struct call *call, struct context *c)
@@ -204,6 +201,5 @@ enum error handle_price_version_list(struct call *call, struct context *c)
     int64_t before;
     TRY(cursor_to_number(call, q->page.cursor, &before));
     TRY(price_version_list(c, call->request.texts[0], before, &page, prices));
-    answer_prices(call, prices, &page, CURSOR_BY(struct price_body, version));
-    return OK;
+    return answer_prices(call, prices, &page, CURSOR_BY(struct price_body, version));
 }

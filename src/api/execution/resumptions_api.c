@@ -99,17 +99,16 @@ static const struct field append_fields[] = {
 const struct schema schema_resumption_append =
     SCHEMA("ResumptionAppend", struct resumption_append, append_fields, IN_BODY);
 
-static void answer(struct call *call, const struct resumption *r)
+static enum error answer(struct call *call, const struct resumption *r)
 {
-    call_answer(call, &schema_resumption, r, r->version);
+    return call_answer(call, &schema_resumption, r, r->version);
 }
 
 enum error handle_resumption_get(struct call *call, struct context *c)
 {
     struct resumption r;
     TRY(resumption_get(c, call->request.params[0], true, &r));
-    answer(call, &r);
-    return OK;
+    return answer(call, &r);
 }
 
 /* A write must name the version that it replaces, as for a state document. */
@@ -129,8 +128,7 @@ enum error handle_resumption_put(struct call *call, struct context *c)
     if (before.version == 0)
         call->answer.status = 201;
     TRY(resumption_write(c, &before, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_resumption_patch(struct call *call, struct context *c)
@@ -145,8 +143,7 @@ enum error handle_resumption_patch(struct call *call, struct context *c)
     if (call_member(call, "conversation_history") == MEMBER_NULL)
         after.conversation_history = STR("[]");
     TRY(resumption_write(c, &before, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_resumption_append(struct call *call, struct context *c)
@@ -155,6 +152,5 @@ enum error handle_resumption_append(struct call *call, struct context *c)
     TRY(resumption_get(c, call->request.params[0], false, &r));
     TRY(context_check_match(c, r.version));
     TRY(resumption_append(c, &r, call->request.input));
-    answer(call, &r);
-    return OK;
+    return answer(call, &r);
 }

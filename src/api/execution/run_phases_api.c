@@ -41,8 +41,7 @@ enum error handle_run_phase_move(struct call *call, struct context *c)
     struct run run;
     TRY(run_path_get_whole(call, c, &run));
     TRY(run_move_phase(c, &run, body->to, body->trigger, body->detail));
-    call_answer(call, &schema_run, &run, run.version);
-    return OK;
+    return call_answer(call, &schema_run, &run, run.version);
 }
 
 enum error handle_run_phase_list(struct call *call, struct context *c)
@@ -55,8 +54,8 @@ enum error handle_run_phase_list(struct call *call, struct context *c)
     TRY(run_path_get(call, c, &run));
     TRY(cursor_to_number(call, q->page.cursor, &after));
     TRY(run_phase_list(c, run.id, after, &page, phases));
-    call_answer_page(call, &schema_run_phase, phases, &page, CURSOR_BY(struct run_phase, number));
-    return OK;
+    return call_answer_page(
+        call, &schema_run_phase, phases, &page, CURSOR_BY(struct run_phase, number));
 }
 
 /* --- The tree ------------------------------------------------------------------------------ */
@@ -127,6 +126,5 @@ enum error handle_run_tree(struct call *call, struct context *c)
     TRY(run_list_family(c, run.id, &family, &tree.is_cut));
     tree.run_count = (int64_t)family.count;
     tree.root = make_node(call->arena, &family, 0);
-    call_answer(call, &schema_run_tree, &tree, 0);
-    return OK;
+    return call_answer(call, &schema_run_tree, &tree, 0);
 }

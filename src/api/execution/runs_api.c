@@ -268,9 +268,9 @@ static const struct field run_query_fields[] = {
 const struct schema query_run_read =
     SCHEMA("RunQuery", struct run_query, run_query_fields, IN_QUERY);
 
-static void answer(struct call *call, const struct run *run)
+static enum error answer(struct call *call, const struct run *run)
 {
-    call_answer(call, &schema_run, run, run->version);
+    return call_answer(call, &schema_run, run, run->version);
 }
 
 enum error handle_run_start(struct call *call, struct context *c)
@@ -291,8 +291,7 @@ enum error handle_run_start(struct call *call, struct context *c)
         .state = body->state,
         .metadata = body->metadata};
     TRY(run_start(c, call->request.params[0], body->policy, &run));
-    answer(call, &run);
-    return OK;
+    return answer(call, &run);
 }
 
 static enum error answer_list(struct call *call, struct context *c, struct run_filter *filter)
@@ -307,8 +306,7 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
     filter->with_documents = q->include != INCLUDE_NONE;
     TRY(cursor_to_uuid(call, q->page.cursor, &filter->has_before, &filter->before));
     TRY(run_list(c, filter, &page, runs));
-    call_answer_page(call, &schema_run, runs, &page, CURSOR_BY(struct run, id));
-    return OK;
+    return call_answer_page(call, &schema_run, runs, &page, CURSOR_BY(struct run, id));
 }
 
 enum error handle_run_list(struct call *call, struct context *c)
@@ -348,8 +346,7 @@ static enum error with_run(struct call *call, struct context *c,
     struct run run;
     TRY(run_path_get_whole(call, c, &run));
     TRY(verb(call, c, &run));
-    answer(call, &run);
-    return OK;
+    return answer(call, &run);
 }
 
 static enum error patch(struct call *call, struct context *c, struct run *run)
@@ -436,8 +433,7 @@ enum error handle_run_get(struct call *call, struct context *c)
     if (q->include != INCLUDE_NONE)
         TRY(read_members(call, c, &read));
     /* The version does not cover the answers of the children. */
-    call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
-    return OK;
+    return call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
 }
 
 enum error handle_run_patch(struct call *call, struct context *c)

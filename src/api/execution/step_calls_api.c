@@ -104,8 +104,7 @@ static enum error answer_calls(
         page.page.more = true;
         page.next_number = page.steps[n - 1].number;
     }
-    call_answer_list(call, schema, called, &page.page, steps_cursor(call, &page));
-    return OK;
+    return call_answer_list(call, schema, called, &page.page, steps_cursor(call, &page));
 }
 
 enum error handle_llm_call_list(struct call *call, struct context *c)
@@ -180,6 +179,5 @@ enum error handle_step_summary(struct call *call, struct context *c)
                       : thread_get_head(c, q->thread_id, &thread));
     TRY(step_summarize(c, q->has_thread_id, q->has_run_id ? q->run_id : q->thread_id, types,
         &sum.types.count, &sum.total, &sum.more_types));
-    call_answer(call, &schema_step_summary, &sum, 0);
-    return OK;
+    return call_answer(call, &schema_step_summary, &sum, 0);
 }

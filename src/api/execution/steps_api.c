@@ -243,8 +243,7 @@ enum error handle_run_step_list(struct call *call, struct context *c)
 {
     struct step_page page;
     TRY(steps_of_run(call, c, STEP_CALLS_NONE, &page));
-    call_answer_list(call, &schema_step, page.steps, &page.page, steps_cursor(call, &page));
-    return OK;
+    return call_answer_list(call, &schema_step, page.steps, &page.page, steps_cursor(call, &page));
 }
 
 enum error handle_step_get(struct call *call, struct context *c)
@@ -253,8 +252,7 @@ enum error handle_step_get(struct call *call, struct context *c)
     struct step step;
     TRY(run_path_get(call, c, &run));
     TRY(step_get(c, run.id, call->request.numbers[call_param(call, "number")], &step));
-    call_answer(call, &schema_step, &step, 0);
-    return OK;
+    return call_answer(call, &schema_step, &step, 0);
 }
 
 /* --- Across runs --------------------------------------------------------------------------- */
@@ -316,7 +314,6 @@ enum error handle_step_list(struct call *call, struct context *c)
     TRY(step_list(c, &filter, &page));
     struct str next =
         arena_printf(call->arena, "%lld~%lld", (long long)page.next_at, (long long)page.next_id);
-    call_answer_list(
+    return call_answer_list(
         call, &schema_step, page.steps, &page.page, cursor_from_text(call->arena, next));
-    return OK;
 }

@@ -164,8 +164,7 @@ enum error handle_tools_await(struct call *call, struct context *c)
         .status = run_status_word(run.status),
         .phase = phase_word(run.phase),
         .remaining = (int64_t)pause.n_tools};
-    call_answer(call, &schema_tools_pause, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_tools_pause, &answer, 0);
 }
 
 enum error handle_tool_results(struct call *call, struct context *c)
@@ -187,8 +186,7 @@ enum error handle_tool_results(struct call *call, struct context *c)
         .resumed = outcome.resumed,
         .accepted = {outcome.accepted, outcome.n_accepted},
         .duplicates = {outcome.duplicates, outcome.n_duplicates}};
-    call_answer(call, &schema_tools_settled, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_tools_settled, &answer, 0);
 }
 
 struct tools_query {
@@ -234,7 +232,6 @@ enum error handle_tool_list(struct call *call, struct context *c)
     TRY(read_cursor(call, q->page.cursor, &filter));
     TRY(run_path_get(call, c, &run));
     TRY(awaited_tool_list(c, run.id, &filter, &page, tools));
-    call_answer_list(call, &schema_awaited_tool, tools, &page,
+    return call_answer_list(call, &schema_awaited_tool, tools, &page,
         page.more ? cursor_of(call->arena, &tools[page.count - 1]) : STR_NONE);
-    return OK;
 }

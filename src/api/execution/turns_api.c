@@ -125,9 +125,9 @@ const struct schema query_turns =
 
 /* --- Handlers ------------------------------------------------------------------------------ */
 
-static void answer(struct call *call, const struct turn *turn)
+static enum error answer(struct call *call, const struct turn *turn)
 {
-    call_answer(call, &schema_turn, turn, turn->version);
+    return call_answer(call, &schema_turn, turn, turn->version);
 }
 
 static void take_body(const struct turn_body *body, struct turn *turn)
@@ -157,8 +157,7 @@ enum error handle_turn_create(struct call *call, struct context *c)
     TRY(run_path_get(call, c, &run));
     TRY(turn_check_input(c, body->input.message, body->input.tool_results));
     TRY(turn_begin(c, &run, &turn, body->has_usage ? &body->usage.usage : NULL));
-    answer(call, &turn);
-    return OK;
+    return answer(call, &turn);
 }
 
 static enum error find(struct call *call, struct context *c, struct run *run, struct turn *turn)
@@ -172,8 +171,7 @@ enum error handle_turn_get(struct call *call, struct context *c)
     struct run run;
     struct turn turn;
     TRY(find(call, c, &run, &turn));
-    answer(call, &turn);
-    return OK;
+    return answer(call, &turn);
 }
 
 enum error handle_turn_patch(struct call *call, struct context *c)
@@ -195,8 +193,7 @@ enum error handle_turn_patch(struct call *call, struct context *c)
     if (after.status == TURN_STATUS_NONE)
         after.status = before.status;
     TRY(turn_update(c, &run, &before, &after, patched.has_usage ? &patched.usage.usage : NULL));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_turn_list(struct call *call, struct context *c)
@@ -209,6 +206,5 @@ enum error handle_turn_list(struct call *call, struct context *c)
     TRY(run_path_get(call, c, &run));
     TRY(cursor_to_number(call, q->page.cursor, &after));
     TRY(turn_list(c, run.id, after, q->include != INCLUDE_NONE, &page, turns));
-    call_answer_page(call, &schema_turn, turns, &page, CURSOR_BY(struct turn, number));
-    return OK;
+    return call_answer_page(call, &schema_turn, turns, &page, CURSOR_BY(struct turn, number));
 }

@@ -61,11 +61,11 @@ static const struct field cost_body_fields[] = {
 const struct schema schema_cost_body =
     SCHEMA("CostBody", struct cost_body, cost_body_fields, IN_BODY);
 
-static void answer_cost(struct call *call, const struct usage *usage, const struct cost *cost)
+static enum error answer_cost(struct call *call, const struct usage *usage, const struct cost *cost)
 {
     struct cost_document document;
     cost_document_of_call(usage, cost, &document);
-    call_answer(call, &cost_document_schema, &document, 0);
+    return call_answer(call, &cost_document_schema, &document, 0);
 }
 
 enum error handle_cost(struct call *call, struct context *c)
@@ -78,8 +78,7 @@ enum error handle_cost(struct call *call, struct context *c)
     if (!cost.is_priced)
         return problem_fault(c->problem, STR("/model"),
             "must have a price: set it with PUT /v1/prices/%.*s", STR_ARG(body->model));
-    answer_cost(call, &usage, &cost);
-    return OK;
+    return answer_cost(call, &usage, &cost);
 }
 
 enum error handle_run_usage_add(struct call *call, struct context *c)
@@ -94,8 +93,7 @@ enum error handle_run_usage_add(struct call *call, struct context *c)
     TRY(history_update_usage(c, &run));
     if (str_is_none(usage.model))
         usage.model = run.model;
-    answer_cost(call, &usage, &cost);
-    return OK;
+    return answer_cost(call, &usage, &cost);
 }
 
 /* --- Usage of a run ------------------------------------------------------------------------ */
@@ -144,6 +142,5 @@ enum error handle_run_usage_get(struct call *call, struct context *c)
     TRY(run_path_get(call, c, &run));
     TRY(usage_of_run(c, run.id, &answer.total, &answer.models));
     answer.run_id = run.id;
-    call_answer(call, &schema_run_cost, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_run_cost, &answer, 0);
 }

@@ -243,8 +243,7 @@ enum error handle_usage(struct call *call, struct context *c)
         answer.next_cursor = cursor_of(call->arena, &groups[page.count - 1].key);
     answer.from = date_of(call->arena, filter.from_day);
     answer.to = date_of(call->arena, filter.to_day);
-    call_answer(call, &schema_usage, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_usage, &answer, 0);
 }
 
 /* --- Averages ------------------------------------------------------------------------------ */
@@ -304,7 +303,6 @@ enum error handle_usage_averages(struct call *call, struct context *c)
     struct average_row *rows = ARENA_ARRAY(call->arena, struct average_row, page.count);
     for (size_t i = 0; i < page.count; i++)
         rows[i] = (struct average_row){!by_agent, by_agent, averages[i]};
-    call_answer_page(
+    return call_answer_page(
         call, &schema_usage_average, rows, &page, CURSOR_BY(struct average_row, average.id));
-    return OK;
 }

@@ -43,8 +43,7 @@ enum error handle_file_put(struct call *call, struct context *c)
     put.sha256 = stored.sha256;
     put.size_bytes = stored.size_bytes;
     TRY(file_put(c, &put, &created, &file));
-    files_answer(call, &file, created);
-    return OK;
+    return files_answer(call, &file, created);
 }
 
 /* --- Download ------------------------------------------------------------------------------ */

@@ -147,7 +147,7 @@ static void fill_hunk(
     }
 }
 
-static void answer_json(struct call *call, const struct diff *diff, int64_t from, int64_t to)
+static enum error answer_json(struct call *call, const struct diff *diff, int64_t from, int64_t to)
 {
     struct diff_hunk h = {0};
     struct diff_answer answer = {.name = call->request.texts[1],
@@ -162,7 +162,7 @@ static void answer_json(struct call *call, const struct diff *diff, int64_t from
     h = (struct diff_hunk){0};
     for (size_t i = 0; diff_next_hunk(diff, &h); i++)
         fill_hunk(call, diff, &h, &hunks[i]);
-    call_answer(call, &schema_file_diff, &answer, 0);
+    return call_answer(call, &schema_file_diff, &answer, 0);
 }
 
 enum error handle_file_diff(struct call *call, struct context *c)

@@ -104,10 +104,10 @@ const struct schema schema_file_copy = SCHEMA("FileCopy", struct copy_body, copy
 
 /* --- Handlers ------------------------------------------------------------------------------ */
 
-void files_answer(struct call *call, const struct file *file, bool is_new)
+enum error files_answer(struct call *call, const struct file *file, bool is_new)
 {
     call->answer.status = is_new ? 201 : 200;
-    call_answer(call, &schema_file, file, file->version);
+    return call_answer(call, &schema_file, file, file->version);
 }
 
 enum error handle_file_list(struct call *call, struct context *c)
@@ -118,16 +118,14 @@ enum error handle_file_list(struct call *call, struct context *c)
     struct file *files = ARENA_ARRAY(call->arena, struct file, page.limit);
     TRY(cursor_to_text(call, q->page.cursor, &filter.after));
     TRY(file_list(c, &filter, &page, files));
-    call_answer_page(call, &schema_file, files, &page, CURSOR_BY(struct file, name));
-    return OK;
+    return call_answer_page(call, &schema_file, files, &page, CURSOR_BY(struct file, name));
 }
 
 enum error handle_file_info(struct call *call, struct context *c)
 {
     struct file file;
     TRY(file_get(c, call->request.params[0], call->request.texts[1], &file));
-    call_answer(call, &schema_file, &file, file.revision);
-    return OK;
+    return call_answer(call, &schema_file, &file, file.revision);
 }
 
 static enum error check_revision(struct context *c, const struct file *file)
@@ -146,15 +144,13 @@ enum error handle_file_patch(struct call *call, struct context *c)
     TRY(call_apply_patch(call, &before, &after));
     TRY(file_set_metadata(
         c, &before, str_is_none(after.metadata) ? STR("{}") : after.metadata, &after));
-    call_answer(call, &schema_file, &after, after.revision);
-    return OK;
+    return call_answer(call, &schema_file, &after, after.revision);
 }
 
 enum error handle_file_delete(struct call *call, struct context *c)
 {
     TRY(file_delete(c, call->request.params[0], call->request.texts[1]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 enum error handle_file_versions(struct call *call, struct context *c)
@@ -166,17 +162,15 @@ enum error handle_file_versions(struct call *call, struct context *c)
     TRY(cursor_to_number(call, q->page.cursor, &before));
     TRY(file_list_versions(
         c, call->request.params[0], call->request.texts[1], before, &page, versions));
-    call_answer_page(
+    return call_answer_page(
         call, &schema_file_version, versions, &page, CURSOR_BY(struct file_version, version));
-    return OK;
 }
 
 enum error handle_file_version_delete(struct call *call, struct context *c)
 {
     TRY(file_delete_version(
         c, call->request.params[0], call->request.texts[1], call->request.numbers[2]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 enum error handle_file_restore(struct call *call, struct context *c)
@@ -184,8 +178,7 @@ enum error handle_file_restore(struct call *call, struct context *c)
     const struct restore_body *body = call->request.input;
     struct file file;
     TRY(file_restore(c, call->request.params[0], call->request.texts[1], body->version, &file));
-    files_answer(call, &file, false);
-    return OK;
+    return files_answer(call, &file, false);
 }
 
 enum error handle_file_copy(struct call *call, struct context *c)
@@ -201,6 +194,5 @@ enum error handle_file_copy(struct call *call, struct context *c)
     struct file file;
     bool created;
     TRY(file_copy(c, &copy, &created, &file));
-    files_answer(call, &file, created);
-    return OK;
+    return files_answer(call, &file, created);
 }

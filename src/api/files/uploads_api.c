@@ -36,7 +36,8 @@ static void tell_times(const struct context *c, struct file_upload *upload)
     upload->expires_at = c->now_us + (upload->expires_at - c->lease_now_us);
 }
 
-void uploads_answer(struct call *call, const struct context *c, const struct file_upload *upload)
+enum error uploads_answer(
+    struct call *call, const struct context *c, const struct file_upload *upload)
 {
     struct file_upload told = *upload;
     tell_times(c, &told);
@@ -44,7 +45,7 @@ void uploads_answer(struct call *call, const struct context *c, const struct fil
         arena_printf(call->arena, "%lld", (long long)told.offset_bytes));
     call_add_header(
         call, STR("Upload-Length"), arena_printf(call->arena, "%lld", (long long)told.size_bytes));
-    call_answer(call, &schema_upload, &told, 0);
+    return call_answer(call, &schema_upload, &told, 0);
 }
 
 enum error handle_upload_create(struct call *call, struct context *c)
@@ -57,8 +58,7 @@ enum error handle_upload_create(struct call *call, struct context *c)
     upload.thread_id = call->request.params[0];
     upload.content_type = files_media_type(upload.content_type, upload.name, STR_NONE);
     TRY(file_upload_create(c, &upload));
-    uploads_answer(call, c, &upload);
-    return OK;
+    return uploads_answer(call, c, &upload);
 }
 
 enum error handle_upload_list(struct call *call, struct context *c)
@@ -72,23 +72,21 @@ enum error handle_upload_list(struct call *call, struct context *c)
     TRY(file_upload_list(c, call->request.params[0], has_before, before, &page, uploads));
     for (size_t i = 0; i < page.count; i++)
         tell_times(c, &uploads[i]);
-    call_answer_page(call, &schema_upload, uploads, &page, CURSOR_BY(struct file_upload, id));
-    return OK;
+    return call_answer_page(
+        call, &schema_upload, uploads, &page, CURSOR_BY(struct file_upload, id));
 }
 
 enum error handle_upload_get(struct call *call, struct context *c)
 {
     struct file_upload upload;
     TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
-    uploads_answer(call, c, &upload);
-    return OK;
+    return uploads_answer(call, c, &upload);
 }
 
 enum error handle_upload_delete(struct call *call, struct context *c)
 {
     TRY(file_upload_delete(c, call->request.params[0], call->request.params[1]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 /* --- Bytes --------------------------------------------------------------------------------- */
@@ -157,8 +155,7 @@ enum error handle_upload_append(struct call *call, struct context *c)
     TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
     TRY(file_upload_check_offset(c, &upload, (int64_t)in->offset));
     TRY(file_upload_advance(c, &upload, &piece));
-    uploads_answer(call, c, &upload);
-    return OK;
+    return uploads_answer(call, c, &upload);
 }
 
 enum error handle_upload_complete(struct call *call, struct context *c)
@@ -168,6 +165,5 @@ enum error handle_upload_complete(struct call *call, struct context *c)
     bool created;
     TRY(file_upload_get(c, call->request.params[0], call->request.params[1], &upload));
     TRY(file_upload_complete(c, &upload, &created, &file));
-    files_answer(call, &file, created);
-    return OK;
+    return files_answer(call, &file, created);
 }

@@ -164,13 +164,15 @@ MUST_CHECK bool call_find_param(const struct call *call, const char *name, size_
 /* The thread of the path: {thread_id}, or {workflow_id} of the Memoria routes. */
 MUST_CHECK bool call_find_thread_param(const struct call *call, size_t *out_index);
 
+/* The functions call_answer… always return OK, so that they can end a handler. */
 /* Answers one object. `version` is 0 for objects without a version. */
-void call_answer(
+enum error call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version);
 /* Answers bytes of any type. */
-void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version);
+enum error call_answer_raw(
+    struct call *call, struct str content_type, struct str bytes, int64_t version);
 /* Answers 204. */
-void call_answer_nothing(struct call *call);
+enum error call_answer_nothing(struct call *call);
 /* Returns whether the body, or a merge patch, has the member of route->body: a value, null, or
  * neither. */
 enum member_state call_member(const struct call *call, const char *name);

@@ -112,28 +112,32 @@ static bool answer_version(struct call *call, int64_t version)
     return true;
 }
 
-void call_answer(
+enum error call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version)
 {
     if (answer_version(call, version))
-        return;
+        return OK;
     struct json_writer w;
     json_writer_init(&w, &call->answer.body);
     if (!schema_encode(&w, schema, object))
-        return;
+        return OK;
     json_writer_init(&w, &call->answer.replay);
     schema_encode_without_secrets(&w, schema, object);
+    return OK;
 }
 
-void call_answer_raw(struct call *call, struct str content_type, struct str bytes, int64_t version)
+enum error call_answer_raw(
+    struct call *call, struct str content_type, struct str bytes, int64_t version)
 {
     if (answer_version(call, version))
-        return;
+        return OK;
     call->answer.content_type = content_type;
     buf_append(&call->answer.body, bytes);
+    return OK;
 }
 
-void call_answer_nothing(struct call *call)
+enum error call_answer_nothing(struct call *call)
 {
     call->answer.status = 204;
+    return OK;
 }

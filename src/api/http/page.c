@@ -32,7 +32,7 @@ void call_end_data(struct json_writer *w, bool more, struct str next_cursor)
     json_write_string(w, next_cursor);
 }
 
-void call_answer_list(struct call *call, const struct schema *schema, const void *items,
+enum error call_answer_list(struct call *call, const struct schema *schema, const void *items,
     const struct page *page, struct str next_cursor)
 {
     const char *item = items;
@@ -42,9 +42,10 @@ void call_answer_list(struct call *call, const struct schema *schema, const void
         schema_encode(&w, schema, item + i * schema->struct_bytes);
     call_end_data(&w, page->more, page->more ? next_cursor : STR_NONE);
     json_write_end(&w);
+    return OK;
 }
 
-void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+enum error call_answer_page(struct call *call, const struct schema *schema, const void *items,
     const struct page *page, const struct cursor_key *key)
 {
     struct str next = STR_NONE;
@@ -52,5 +53,5 @@ void call_answer_page(struct call *call, const struct schema *schema, const void
         const void *last = (const char *)items + (page->count - 1) * schema->struct_bytes;
         next = cursor_after(call->arena, key, last);
     }
-    call_answer_list(call, schema, items, page, next);
+    return call_answer_list(call, schema, items, page, next);
 }

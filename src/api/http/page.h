@@ -40,10 +40,10 @@ extern const char *const include_messages[];
 extern const char *const include_values[];
 
 /* Answers {"data":[…],"has_more":…,"next_cursor":…}; the cursor holds a member of the last item. */
-void call_answer_page(struct call *call, const struct schema *schema, const void *items,
+enum error call_answer_page(struct call *call, const struct schema *schema, const void *items,
     const struct page *page, const struct cursor_key *key);
 /* The same for a list that computes the cursor itself. */
-void call_answer_list(struct call *call, const struct schema *schema, const void *items,
+enum error call_answer_list(struct call *call, const struct schema *schema, const void *items,
     const struct page *page, struct str next_cursor);
 /* The same for items and further members that the caller writes: first the items, then, after
  * call_end_data, the members; json_write_end closes the answer. */

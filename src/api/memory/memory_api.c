@@ -200,8 +200,7 @@ enum error handle_memory_put(struct call *call, struct context *c)
     TRY(memory_do_put(c, call->request.input, STR(""), &item, &is_new));
     if (is_new)
         call->answer.status = 201;
-    call_answer(call, &schema_memory_item, &item, item.version);
-    return OK;
+    return call_answer(call, &schema_memory_item, &item, item.version);
 }
 
 enum error handle_memory_get(struct call *call, struct context *c)
@@ -210,8 +209,7 @@ enum error handle_memory_get(struct call *call, struct context *c)
     struct memory_item item;
     TRY(read_query(call, c, &ns, &key));
     TRY(memory_item_get(c, ns, key, &item));
-    call_answer(call, &schema_memory_item, &item, item.version);
-    return OK;
+    return call_answer(call, &schema_memory_item, &item, item.version);
 }
 
 enum error handle_memory_delete(struct call *call, struct context *c)
@@ -219,8 +217,7 @@ enum error handle_memory_delete(struct call *call, struct context *c)
     struct str ns, key;
     TRY(read_query(call, c, &ns, &key));
     TRY(memory_item_delete(c, ns, key));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 /* --- Cursors ------------------------------------------------------------------------------- */
@@ -318,8 +315,7 @@ enum error handle_memory_search(struct call *call, struct context *c)
 {
     struct memory_page page;
     TRY(memory_do_search(c, call->request.input, STR(""), &page));
-    call_answer(call, &schema_memory_found, &page, 0);
-    return OK;
+    return call_answer(call, &schema_memory_found, &page, 0);
 }
 
 /* --- Namespaces ---------------------------------------------------------------------------- */
@@ -380,6 +376,5 @@ enum error handle_memory_namespaces(struct call *call, struct context *c)
 {
     struct memory_page page;
     TRY(memory_do_names(c, call->request.input, STR(""), &page));
-    call_answer(call, &schema_memory_found_namespaces, &page, 0);
-    return OK;
+    return call_answer(call, &schema_memory_found_namespaces, &page, 0);
 }

@@ -72,9 +72,8 @@ enum error handle_audit_list(struct call *call, struct context *c)
     struct audit_filter filter;
     TRY(read_filter(call, q, &filter));
     TRY(audit_list(c, &filter, &page, records));
-    call_answer_page(
+    return call_answer_page(
         call, &schema_audit_record, records, &page, CURSOR_BY(struct audit_record, seq));
-    return OK;
 }
 
 enum error handle_audit_verify(struct call *call, struct context *c)
@@ -82,6 +81,5 @@ enum error handle_audit_verify(struct call *call, struct context *c)
     struct verdict_answer answer = {0};
     TRY(audit_verify(c, &answer.verdict));
     answer.is_broken = !answer.verdict.intact;
-    call_answer(call, &schema_audit_verdict, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_audit_verdict, &answer, 0);
 }

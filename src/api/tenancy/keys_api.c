@@ -32,8 +32,7 @@ static enum error create_for(struct call *call, struct context *c, struct uuid t
 {
     struct api_key key = *(const struct api_key *)call->request.input;
     TRY(key_create(c, tenant_id, &key));
-    call_answer(call, &schema_key_created, &key, 0);
-    return OK;
+    return call_answer(call, &schema_key_created, &key, 0);
 }
 
 enum error handle_key_create(struct call *call, struct context *c)
@@ -63,22 +62,19 @@ enum error handle_key_list(struct call *call, struct context *c)
     bool has_before = false;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(key_list(c, has_before, before, &page, keys));
-    call_answer_page(call, &schema_key, keys, &page, CURSOR_BY(struct api_key, id));
-    return OK;
+    return call_answer_page(call, &schema_key, keys, &page, CURSOR_BY(struct api_key, id));
 }
 
 enum error handle_key_get(struct call *call, struct context *c)
 {
     struct api_key key;
     TRY(key_get(c, call->request.params[0], &key));
-    call_answer(call, &schema_key, &key, 0);
-    return OK;
+    return call_answer(call, &schema_key, &key, 0);
 }
 
 enum error handle_key_revoke(struct call *call, struct context *c)
 {
     struct api_key key;
     TRY(key_revoke(c, call->request.params[0], &key));
-    call_answer(call, &schema_key, &key, 0);
-    return OK;
+    return call_answer(call, &schema_key, &key, 0);
 }

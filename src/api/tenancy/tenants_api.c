@@ -62,16 +62,14 @@ enum error handle_tenant_list(struct call *call, struct context *c)
     bool has_before = false;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(tenant_list(c, has_before, before, &page, tenants));
-    call_answer_page(call, &schema_tenant, tenants, &page, CURSOR_BY(struct tenant, id));
-    return OK;
+    return call_answer_page(call, &schema_tenant, tenants, &page, CURSOR_BY(struct tenant, id));
 }
 
 enum error handle_tenant_get(struct call *call, struct context *c)
 {
     struct tenant tenant;
     TRY(tenant_get(c, call->request.params[0], &tenant));
-    call_answer(call, &schema_tenant, &tenant, tenant.version);
-    return OK;
+    return call_answer(call, &schema_tenant, &tenant, tenant.version);
 }
 
 enum error handle_tenant_patch(struct call *call, struct context *c)
@@ -83,13 +81,11 @@ enum error handle_tenant_patch(struct call *call, struct context *c)
     TRY(context_check_match(c, before.version));
     TRY(call_apply_patch(call, &before, &after));
     TRY(tenant_rename(c, before.id, after.name, &after));
-    call_answer(call, &schema_tenant, &after, after.version);
-    return OK;
+    return call_answer(call, &schema_tenant, &after, after.version);
 }
 
 enum error handle_tenant_delete(struct call *call, struct context *c)
 {
     TRY(tenant_delete(c, call->request.params[0]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }

@@ -370,6 +370,5 @@ enum error handle_event_prune(struct call *call, struct context *c)
      */
     if (answer.pruned > 0)
         TRY(audit_record(c, "events.pruned", "thread", thread.id, describe(call->arena, &answer)));
-    call_answer(call, &schema_event_pruned, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_event_pruned, &answer, 0);
 }

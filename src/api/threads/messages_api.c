@@ -99,7 +99,7 @@ static const struct field created_fields[] = {
 const struct schema schema_messages_created =
     SCHEMA("MessagesCreated", struct created, created_fields, IN_READ);
 
-static void answer_created(struct call *call, const struct message_append *append)
+static enum error answer_created(struct call *call, const struct message_append *append)
 {
     const struct message *m = append->messages;
     struct created created = {.count = (int64_t)append->n,
@@ -111,7 +111,7 @@ static void answer_created(struct call *call, const struct message_append *appen
         uuid_format(m[i].id, text);
         created.ids.items[i] = arena_str(call->arena, (struct str){text, sizeof text});
     }
-    call_answer(call, &schema_messages_created, &created, 0);
+    return call_answer(call, &schema_messages_created, &created, 0);
 }
 
 static enum error answer_create(struct call *call, struct context *c)
@@ -269,8 +269,8 @@ static enum error search(struct call *call, struct context *c, struct message_se
     search->text = q->text;
     TRY(cursor_to_number(call, q->page.cursor, &search->before));
     TRY(message_search(c, search, &page, messages));
-    call_answer_page(call, &schema_message, messages, &page, CURSOR_BY(struct message, event_id));
-    return OK;
+    return call_answer_page(
+        call, &schema_message, messages, &page, CURSOR_BY(struct message, event_id));
 }
 
 enum error handle_message_search(struct call *call, struct context *c)
@@ -310,15 +310,13 @@ enum error handle_message_get(struct call *call, struct context *c)
     TRY(message_get(
         c, call->request.params[0], call->request.params[1], q->include != INCLUDE_NONE, &message));
     if (str_eq(message.responses, STR("[]"))) {
-        call_answer(call, &schema_message, &message, message.version);
-        return OK;
+        return call_answer(call, &schema_message, &message, message.version);
     }
     /* A response does not change the version: a client that has the version may not have the
      * responses. */
     call_add_header(
         call, STR("ETag"), arena_printf(call->arena, "\"%lld\"", (long long)message.version));
-    call_answer(call, &schema_message, &message, 0);
-    return OK;
+    return call_answer(call, &schema_message, &message, 0);
 }
 
 enum error handle_message_patch(struct call *call, struct context *c)
@@ -330,8 +328,7 @@ enum error handle_message_patch(struct call *call, struct context *c)
     if (str_is_none(after.content))
         return problem_fault(&call->problem, STR("/content"), "cannot be removed");
     TRY(message_update(c, &before, &after));
-    call_answer(call, &schema_message, &after, after.version);
-    return OK;
+    return call_answer(call, &schema_message, &after, after.version);
 }
 
 enum error handle_message_delete(struct call *call, struct context *c)
@@ -339,8 +336,7 @@ enum error handle_message_delete(struct call *call, struct context *c)
     struct message message;
     TRY(message_get(c, call->request.params[0], call->request.params[1], false, &message));
     TRY(message_delete(c, &message));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 /* --- Debug data and versions --------------------------------------------------------------- */
@@ -358,8 +354,7 @@ enum error handle_message_debug(struct call *call, struct context *c)
 {
     struct message message;
     TRY(message_get(c, call->request.params[0], call->request.params[1], true, &message));
-    call_answer(call, &schema_message_debug, &message, 0);
-    return OK;
+    return call_answer(call, &schema_message_debug, &message, 0);
 }
 
 #define OF struct message_version
@@ -399,7 +394,6 @@ enum error handle_message_versions(struct call *call, struct context *c)
     TRY(cursor_to_number(call, q->page.cursor, &before));
     TRY(message_get(c, call->request.params[0], call->request.params[1], false, &message));
     TRY(message_list_versions(c, &message, before, q->include != INCLUDE_NONE, &page, versions));
-    call_answer_page(
+    return call_answer_page(
         call, &schema_message_version, versions, &page, CURSOR_BY(struct message_version, version));
-    return OK;
 }

@@ -50,17 +50,16 @@ static const struct field session_body_fields[] = {
 const struct schema schema_notebook_session_body =
     SCHEMA("NotebookSessionBody", struct session_body, session_body_fields, IN_BODY);
 
-static void answer(struct call *call, const struct notebook *notebook)
+static enum error answer(struct call *call, const struct notebook *notebook)
 {
-    call_answer(call, &schema_notebook, notebook, notebook->version);
+    return call_answer(call, &schema_notebook, notebook, notebook->version);
 }
 
 enum error handle_notebook_create(struct call *call, struct context *c)
 {
     struct notebook notebook = *(const struct notebook *)call->request.input;
     TRY(notebook_create(c, &notebook));
-    answer(call, &notebook);
-    return OK;
+    return answer(call, &notebook);
 }
 
 enum error handle_notebook_list(struct call *call, struct context *c)
@@ -72,24 +71,22 @@ enum error handle_notebook_list(struct call *call, struct context *c)
     bool has_before = false;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(notebook_list(c, has_before ? &before : NULL, &page, notebooks));
-    call_answer_page(call, &schema_notebook, notebooks, &page, CURSOR_BY(struct notebook, id));
-    return OK;
+    return call_answer_page(
+        call, &schema_notebook, notebooks, &page, CURSOR_BY(struct notebook, id));
 }
 
 enum error handle_notebook_get(struct call *call, struct context *c)
 {
     struct notebook notebook;
     TRY(notebook_get(c, call->request.params[0], &notebook));
-    answer(call, &notebook);
-    return OK;
+    return answer(call, &notebook);
 }
 
 enum error handle_thread_notebook(struct call *call, struct context *c)
 {
     struct notebook notebook;
     TRY(notebook_of_thread(c, call->request.params[0], &notebook));
-    answer(call, &notebook);
-    return OK;
+    return answer(call, &notebook);
 }
 
 enum error handle_notebook_patch(struct call *call, struct context *c)
@@ -100,15 +97,13 @@ enum error handle_notebook_patch(struct call *call, struct context *c)
     TRY(context_check_match(c, before.version));
     TRY(call_apply_patch(call, &before, &after));
     TRY(notebook_update(c, &before, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_notebook_delete(struct call *call, struct context *c)
 {
     TRY(notebook_delete(c, call->request.params[0]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 /* --- Sessions ------------------------------------------------------------------------------ */
@@ -119,8 +114,7 @@ enum error handle_notebook_session_add(struct call *call, struct context *c)
     struct notebook_session session;
     struct uuid thread_id = body->has_thread_id ? body->thread_id : UUID_NIL;
     TRY(notebook_add_session(c, call->request.params[0], thread_id, &session));
-    call_answer(call, &schema_notebook_session, &session, 0);
-    return OK;
+    return call_answer(call, &schema_notebook_session, &session, 0);
 }
 
 enum error handle_notebook_session_list(struct call *call, struct context *c)
@@ -132,14 +126,12 @@ enum error handle_notebook_session_list(struct call *call, struct context *c)
     int64_t before;
     TRY(cursor_to_number(call, q->page.cursor, &before));
     TRY(notebook_list_sessions(c, call->request.params[0], before, &page, sessions));
-    call_answer_page(call, &schema_notebook_session, sessions, &page,
+    return call_answer_page(call, &schema_notebook_session, sessions, &page,
         CURSOR_BY(struct notebook_session, number));
-    return OK;
 }
 
 enum error handle_notebook_session_remove(struct call *call, struct context *c)
 {
     TRY(notebook_remove_session(c, call->request.params[0], call->request.params[1]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }

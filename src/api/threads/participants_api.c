@@ -79,9 +79,9 @@ static const struct field heartbeat_fields[] = {
 const struct schema schema_participant_heartbeat =
     SCHEMA("ParticipantHeartbeat", struct heartbeat_body, heartbeat_fields, IN_BODY);
 
-static void answer(struct call *call, const struct participant *p)
+static enum error answer(struct call *call, const struct participant *p)
 {
-    call_answer(call, &schema_participant, p, p->version);
+    return call_answer(call, &schema_participant, p, p->version);
 }
 
 /* Finds the participant of the path, which is an id or "me". */
@@ -104,8 +104,7 @@ enum error handle_participant_join(struct call *call, struct context *c)
 {
     struct participant p = *(const struct participant *)call->request.input;
     TRY(participant_join(c, call->request.params[0], &p));
-    answer(call, &p);
-    return OK;
+    return answer(call, &p);
 }
 
 enum error handle_participant_list(struct call *call, struct context *c)
@@ -119,16 +118,15 @@ enum error handle_participant_list(struct call *call, struct context *c)
         .principal = q->principal};
     TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
     TRY(participant_list(c, call->request.params[0], &filter, &page, all));
-    call_answer_page(call, &schema_participant, all, &page, CURSOR_BY(struct participant, id));
-    return OK;
+    return call_answer_page(
+        call, &schema_participant, all, &page, CURSOR_BY(struct participant, id));
 }
 
 enum error handle_participant_get(struct call *call, struct context *c)
 {
     struct participant p;
     TRY(find(call, c, &p));
-    answer(call, &p);
-    return OK;
+    return answer(call, &p);
 }
 
 /* A member that a patch removes has no default. */
@@ -156,8 +154,7 @@ enum error handle_participant_patch(struct call *call, struct context *c)
     if (str_is_none(after.metadata))
         after.metadata = STR("{}");
     TRY(participant_update(c, &before, &after));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_participant_leave(struct call *call, struct context *c)
@@ -165,8 +162,7 @@ enum error handle_participant_leave(struct call *call, struct context *c)
     struct participant p;
     TRY(find(call, c, &p));
     TRY(participant_leave(c, &p));
-    answer(call, &p);
-    return OK;
+    return answer(call, &p);
 }
 
 enum error handle_participant_heartbeat(struct call *call, struct context *c)
@@ -176,6 +172,5 @@ enum error handle_participant_heartbeat(struct call *call, struct context *c)
     TRY(find(call, c, &p));
     TRY(participant_heartbeat(
         c, &p, body->has_ttl_s ? body->ttl_s : PARTICIPANT_ONLINE_DEFAULT_S, body->status));
-    answer(call, &p);
-    return OK;
+    return answer(call, &p);
 }

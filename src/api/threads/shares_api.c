@@ -84,8 +84,7 @@ enum error handle_share_create(struct call *call, struct context *c)
 {
     struct share share = *(const struct share *)call->request.input;
     TRY(share_create(c, call->request.params[0], &share));
-    call_answer(call, &schema_share_created, &share, share.version);
-    return OK;
+    return call_answer(call, &schema_share_created, &share, share.version);
 }
 
 enum error handle_share_list(struct call *call, struct context *c)
@@ -97,16 +96,14 @@ enum error handle_share_list(struct call *call, struct context *c)
     bool has_before = false;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(share_list(c, call->request.params[0], has_before, before, &page, shares));
-    call_answer_page(call, &schema_share, shares, &page, CURSOR_BY(struct share, id));
-    return OK;
+    return call_answer_page(call, &schema_share, shares, &page, CURSOR_BY(struct share, id));
 }
 
 enum error handle_share_get(struct call *call, struct context *c)
 {
     struct share share;
     TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
-    call_answer(call, &schema_share, &share, share.version);
-    return OK;
+    return call_answer(call, &schema_share, &share, share.version);
 }
 
 enum error handle_share_revoke(struct call *call, struct context *c)
@@ -114,8 +111,7 @@ enum error handle_share_revoke(struct call *call, struct context *c)
     struct share share;
     TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
     TRY(share_revoke(c, &share));
-    call_answer(call, &schema_share, &share, share.version);
-    return OK;
+    return call_answer(call, &schema_share, &share, share.version);
 }
 
 enum error handle_share_redemptions(struct call *call, struct context *c)
@@ -129,8 +125,7 @@ enum error handle_share_redemptions(struct call *call, struct context *c)
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
     TRY(share_list_redemptions(c, share.id, has_before, before, &page, all));
-    call_answer_page(call, &schema_redemption, all, &page, CURSOR_BY(struct redemption, id));
-    return OK;
+    return call_answer_page(call, &schema_redemption, all, &page, CURSOR_BY(struct redemption, id));
 }
 
 enum error handle_share_redeem(struct call *call, struct context *c)
@@ -138,6 +133,5 @@ enum error handle_share_redeem(struct call *call, struct context *c)
     const struct redeem_body *body = call->request.input;
     struct redeemed redeemed;
     TRY(share_redeem(c, body->token, body->name, &redeemed));
-    call_answer(call, &schema_share_redeemed, &redeemed, 0);
-    return OK;
+    return call_answer(call, &schema_share_redeemed, &redeemed, 0);
 }

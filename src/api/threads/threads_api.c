@@ -87,17 +87,16 @@ static const struct field reason_fields[] = {
 #undef OF
 const struct schema schema_reason = SCHEMA("Reason", struct reason_body, reason_fields, IN_BODY);
 
-static void answer(struct call *call, const struct thread *thread)
+static enum error answer(struct call *call, const struct thread *thread)
 {
-    call_answer(call, &schema_thread, thread, thread->version);
+    return call_answer(call, &schema_thread, thread, thread->version);
 }
 
 enum error handle_thread_create(struct call *call, struct context *c)
 {
     struct thread thread = *(const struct thread *)call->request.input;
     TRY(thread_create(c, &thread));
-    answer(call, &thread);
-    return OK;
+    return answer(call, &thread);
 }
 
 enum error handle_thread_ensure(struct call *call, struct context *c)
@@ -116,8 +115,7 @@ enum error handle_thread_get_by_key(struct call *call, struct context *c)
 {
     struct thread thread;
     TRY(thread_get_by_key(c, call->request.texts[0], &thread));
-    answer(call, &thread);
-    return OK;
+    return answer(call, &thread);
 }
 
 enum error handle_thread_list(struct call *call, struct context *c)
@@ -138,16 +136,14 @@ enum error handle_thread_list(struct call *call, struct context *c)
     memcpy(filter.metadata_values, call->request.metadata_values, sizeof filter.metadata_values);
     TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
     TRY(thread_list(c, &filter, &page, threads));
-    call_answer_page(call, &schema_thread, threads, &page, CURSOR_BY(struct thread, id));
-    return OK;
+    return call_answer_page(call, &schema_thread, threads, &page, CURSOR_BY(struct thread, id));
 }
 
 enum error handle_thread_get(struct call *call, struct context *c)
 {
     struct thread thread;
     TRY(thread_get(c, call->request.params[0], &thread));
-    answer(call, &thread);
-    return OK;
+    return answer(call, &thread);
 }
 
 /* A status in a patch also changes the active runs, as the verb of that name does. */
@@ -178,15 +174,13 @@ enum error handle_thread_patch(struct call *call, struct context *c)
     TRY(thread_tell_update(c, &before, &after));
     if (by_verb)
         TRY(move(c, &after, wanted));
-    answer(call, &after);
-    return OK;
+    return answer(call, &after);
 }
 
 enum error handle_thread_delete(struct call *call, struct context *c)
 {
     TRY(thread_delete(c, call->request.params[0]));
-    call_answer_nothing(call);
-    return OK;
+    return call_answer_nothing(call);
 }
 
 enum error handle_thread_pause(struct call *call, struct context *c)
@@ -194,8 +188,7 @@ enum error handle_thread_pause(struct call *call, struct context *c)
     struct thread thread;
     TRY(thread_get(c, call->request.params[0], &thread));
     TRY(thread_pause(c, &thread));
-    answer(call, &thread);
-    return OK;
+    return answer(call, &thread);
 }
 
 enum error handle_thread_resume(struct call *call, struct context *c)
@@ -203,8 +196,7 @@ enum error handle_thread_resume(struct call *call, struct context *c)
     struct thread thread;
     TRY(thread_get(c, call->request.params[0], &thread));
     TRY(thread_resume(c, &thread));
-    answer(call, &thread);
-    return OK;
+    return answer(call, &thread);
 }
 
 enum error handle_thread_cancel(struct call *call, struct context *c)
@@ -213,6 +205,5 @@ enum error handle_thread_cancel(struct call *call, struct context *c)
     struct thread thread;
     TRY(thread_get(c, call->request.params[0], &thread));
     TRY(thread_cancel(c, &thread, body->reason));
-    answer(call, &thread);
-    return OK;
+    return answer(call, &thread);
 }

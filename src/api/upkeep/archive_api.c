@@ -308,6 +308,5 @@ enum error handle_import(struct call *call, struct context *c)
         .objects = list_objects(call, p->archive)};
     if (query->dry_run)
         call->answer.status = 200;
-    call_answer(call, &schema_import, &answer, 0);
-    return OK;
+    return call_answer(call, &schema_import, &answer, 0);
 }

@@ -20,8 +20,7 @@ const struct schema schema_health = SCHEMA("Health", struct health, health_field
 enum error handle_health(struct call *call, struct context *c)
 {
     struct health health = {STR("ok"), STR(CAIRN_VERSION)};
-    call_answer(call, &schema_health, &health, 0);
-    return OK;
+    return call_answer(call, &schema_health, &health, 0);
 }
 
 /* Unlike healthz, readyz asks the store: a transaction must begin and read the schema. For a store
@@ -81,6 +80,5 @@ enum error handle_whoami(struct call *call, struct context *c)
     for (unsigned bit = 0; bit < SCOPE_COUNT; bit++)
         if (c->scopes & (1u << bit))
             who.scopes.items[who.scopes.count++] = str_of(scope_names[bit]);
-    call_answer(call, &schema_whoami, &who, 0);
-    return OK;
+    return call_answer(call, &schema_whoami, &who, 0);
 }
