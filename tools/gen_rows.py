@@ -9,10 +9,15 @@ A statements file declares them:
 
 thread_read reads the columns, in the order of the SELECT list, into the members of the same names.
 thread_bind binds each parameter of the statement that has a member of its name; the caller binds
-the others. thread_differences compares the members that the statements write (commas separate the
-names of several), and returns the names of those that differ. The types come from the definition of
-the struct: a text is STR_NONE for NULL, another member x has a member has_x if it may be NULL, and
-an enum of base/enum.h is a word in the database. A column without a member fails the build.
+the others. The name of a member of an inner struct is the column, or has the inner struct's name
+before it: input_tokens, or usage_input_tokens, is usage.input_tokens. A column without a member
+fails the build. thread_differences compares the members that the statements write (commas separate
+the names of several), and returns the names of those that differ.
+
+The types come from the definition of the struct. A text is STR_NONE for NULL, and an enum of
+base/enum.h is a word in the database. Another member that may be NULL has a flag: has_x for x, or
+the bool before it whose name is has_ or is_ and the beginning of its own (has_cost before
+cost_pico, is_revoked before revoked_at), unless the flag is a column of its own.
 """
 import re
 
@@ -22,6 +27,7 @@ VALUES = {  # the C type of a member: the suffix of the row_ and query_bind_ fun
     "int64_t": "i64",
     "bool": "bool",
 }
+FLAGGED = ("struct uuid", "int64_t", "bool")  # types without a value that means NULL
 
 
 class Structs:
@@ -51,41 +57,70 @@ def split_columns(text):
     return [re.search(r"(\w+)$", part).group(1) for part in parts if part]
 
 
-def reader(place, name, struct, columns, structs, types, fail):
+class Member:
+    """A member that a column or parameter names: its path, its C type, and the path of the bool
+    that is false if it is NULL, or None."""
+
+    def __init__(self, structs, struct, name, prefix=""):
+        members = structs.members[struct]
+        self.path, self.kind = prefix + name, members[name]
+        flag = f"has_{name}" if members.get(f"has_{name}") == "bool" else None
+        order = list(members)
+        before = order[order.index(name) - 1] if order.index(name) > 0 else ""
+        begin = re.match(r"(?:has|is)_(\w+)$", before)
+        if not flag and begin and members[before] == "bool" and name.startswith(begin[1] + "_"):
+            flag = before
+        self.flag = prefix + flag if flag and self.kind in FLAGGED else None
+
+
+def find_member(structs, struct, name):
+    """The member of the struct, or of one struct inside it; None if there is none, or several."""
     members = structs.members[struct]
+    if name in members:
+        return Member(structs, struct, name)
+    found = []
+    for inner, kind in members.items():
+        kind = kind.removeprefix("struct ")
+        for column in (name, name.removeprefix(inner + "_")):
+            if column in structs.members.get(kind, {}):
+                found.append(Member(structs, kind, column, f"{inner}."))
+                break
+    return found[0] if len(found) == 1 else None
+
+
+def reader(place, name, struct, columns, structs, types, fail):
     lines = [f"static inline void {name}(struct query *q, struct {struct} *out)", "{",
              f"    *out = (struct {struct}){{0}};"]
     for column in columns:
-        kind = members.get(column)
-        if kind in structs.words:
-            value = f"row_enum(q, {structs.words[kind][1]})"
-        elif kind in VALUES:
-            suffix = "bytes" if types.get(column) == "bytes" else VALUES[kind]
-            if f"has_{column}" in members and kind != "struct str":
-                lines.append(f"    out->has_{column} = row_{suffix}_if(q, &out->{column});")
+        member = find_member(structs, struct, column)
+        if member and member.kind in structs.words:
+            value = f"row_enum(q, {structs.words[member.kind][1]})"
+        elif member and member.kind in VALUES:
+            suffix = "bytes" if types.get(column) == "bytes" else VALUES[member.kind]
+            if member.flag and member.flag not in columns:
+                lines.append(f"    out->{member.flag} = row_{suffix}_if(q, &out->{member.path});")
                 continue
             value = f"row_{suffix}(q)"
         else:
             fail(place, f"struct {struct} has no member for the column {column}")
-        lines.append(f"    out->{column} = {value};")
+        lines.append(f"    out->{member.path} = {value};")
     return lines + ["}"]
 
 
 def binder(name, struct, statement, structs):
-    members = structs.members[struct]
     lines = [f"static inline void {name}(struct query *q, const struct {struct} *in)", "{"]
     for param, sql_type in statement.params.items():
-        kind = members.get(param)
-        if kind in structs.words:
-            word = f"{structs.words[kind][0]}_word(in->{param})"
+        member = find_member(structs, struct, param)
+        if member and member.kind in structs.words:
+            word = f"{structs.words[member.kind][0]}_word(in->{member.path})"
             lines.append(f'    query_bind_text(q, "{param}", {word});')
-        elif kind in VALUES:
-            suffix = "bytes" if sql_type == "bytes" else VALUES[kind]
-            if f"has_{param}" in members and suffix in ("uuid", "i64"):
-                lines.append(f'    query_bind_{suffix}_if(q, "{param}", in->has_{param}, '
-                             f"in->{param});")
+        elif member and member.kind in VALUES:
+            suffix = "bytes" if sql_type == "bytes" else VALUES[member.kind]
+            if member.flag and suffix in ("uuid", "i64"):
+                lines.append(f'    query_bind_{suffix}_if(q, "{param}", in->{member.flag}, '
+                             f"in->{member.path});")
             else:
-                lines.append(f'    query_bind_{suffix}(q, "{param}", in->{param});')
+                lines.append(f'    query_bind_{suffix}(q, "{param}", in->{member.path});')
     return lines + ["}"]
 
 

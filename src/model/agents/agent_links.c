@@ -5,22 +5,6 @@
 #include "model/agents/agent_links.sql.h"
 #include "model/agents/agent_versions.h"
 
-static void read_row(struct query *q, struct agent_link *out)
-{
-    *out = (struct agent_link){.has_position = true};
-    out->parent_id = row_uuid(q);
-    out->child_id = row_uuid(q);
-    out->child_name = row_text(q);
-    out->child_kind = row_enum(q, agent_kinds);
-    out->role = row_text(q);
-    out->position = row_i64(q);
-    out->child_version = row_text(q);
-    out->metadata = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->revision = row_i64(q);
-}
-
 /* --- Reading -------------------------------------------------------------------------------- */
 
 static enum error find(struct context *c, struct uuid parent_id, struct uuid child_id,
@@ -32,7 +16,7 @@ static enum error find(struct context *c, struct uuid parent_id, struct uuid chi
     query_uuid(&q, child_id, child_id);
     *out_found = query_next(&q);
     if (*out_found)
-        read_row(&q, out_link);
+        agent_link_read(&q, out_link);
     return query_end(&q);
 }
 
@@ -65,7 +49,7 @@ enum error agent_link_list(struct context *c, struct uuid parent_id,
     query_i64(&q, position, after->is_set ? after->position : -1);
     query_uuid(&q, child_id, after->child_id);
     while (page_next(&q, page))
-        read_row(&q, &out_links[page->count++]);
+        agent_link_read(&q, &out_links[page->count++]);
     return query_end(&q);
 }
 
@@ -194,12 +178,8 @@ static enum error write_row(
 {
     struct query q;
     context_query(c, &q, statement);
+    agent_link_bind(&q, link);
     query_uuid(&q, id, link->parent_id);
-    query_uuid(&q, child_id, link->child_id);
-    query_text(&q, role, link->role);
-    query_i64(&q, position, link->position);
-    query_text(&q, child_version, link->child_version);
-    query_text(&q, metadata, link->metadata);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
@@ -226,6 +206,7 @@ static enum error fill_in(
         link->metadata = is_new ? STR("{}") : before->metadata;
     if (link->has_position)
         return OK;
+    link->has_position = true;
     link->position = before->position;
     return is_new ? number_of(c, &SQL_AGENT_LINK_NEXT_POSITION, link->parent_id, &link->position)
                   : OK;

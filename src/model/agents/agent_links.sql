@@ -2,11 +2,20 @@
 -- types: tenant_id uuid, id uuid, child_id uuid, role text, position int, child_version text
 -- types: metadata json, now int, limit int, depth int
 
--- define link_columns: l.parent_id, l.child_id, a.name, a.kind, l.role, l.position,
---   | l.child_version, l.metadata, l.created_at, l.updated_at, l.version
+-- define link_columns: l.parent_id, l.child_id, a.name AS child_name,
+--   | a.kind AS child_kind, l.role, l.position, l.child_version, l.metadata, l.created_at,
+--   | l.updated_at, l.version AS revision
 -- define link_tables: FROM agent_links AS l
 --   | JOIN agents AS a ON a.tenant_id = l.tenant_id AND a.id = l.child_id
 -- define of_parent: l.tenant_id = :tenant_id AND l.parent_id = :id
+
+-- define branch_columns: l.parent_id, a.id AS child_id, a.name AS child_name,
+--   | a.kind AS child_kind, coalesce(l.child_version, a.active_version) AS child_version,
+--   | l.role AS child_role, l.position AS child_position
+
+-- reads agent_link_read: struct agent_link from {{link_columns}}
+-- reads agent_branch_read: struct agent_branch from {{branch_columns}}
+-- binds agent_link_bind: struct agent_link for agent_link_insert
 
 -- name: agent_link_get
 SELECT {{link_columns}} {{link_tables}} WHERE {{of_parent}} AND l.child_id = :child_id;
@@ -45,8 +54,7 @@ WITH RECURSIVE walk (id) AS (
     SELECT l.child_id FROM walk
     JOIN agent_links AS l ON l.tenant_id = :tenant_id AND l.parent_id = walk.id
 )
-SELECT l.parent_id, a.id, a.name, a.kind, coalesce(l.child_version, a.active_version), l.role,
-    l.position
+SELECT {{branch_columns}}
 FROM walk CROSS JOIN agent_links AS l
 JOIN agents AS a ON a.tenant_id = l.tenant_id AND a.id = l.child_id
 WHERE l.tenant_id = :tenant_id AND l.parent_id = walk.id

@@ -27,18 +27,6 @@ enum { TREE_MAX_BYTES = 16 * 1024 * 1024 };
 
 /* --- The links ------------------------------------------------------------------------------ */
 
-static void read_branch(struct query *q, struct agent_branch *out)
-{
-    *out = (struct agent_branch){.parent_id = row_uuid(q)};
-    out->child.id = row_uuid(q);
-    out->child.name = row_text(q);
-    out->child.kind = row_enum(q, agent_kinds);
-    out->child.version = row_text(q);
-    out->child.role = row_text(q);
-    out->child.has_position = true;
-    out->child.position = row_i64(q);
-}
-
 enum error agent_branches_below(
     struct context *c, struct uuid agent_id, struct agent_branches *out_branches)
 {
@@ -56,7 +44,7 @@ enum error agent_branches_below(
                 memcpy(more, branches.items, branches.count * sizeof *more);
             branches.items = more;
         }
-        read_branch(&q, &branches.items[branches.count++]);
+        agent_branch_read(&q, &branches.items[branches.count++]);
     }
     if (branches.count > AGENT_LINKS_BELOW_MAX) {
         branches.count = AGENT_LINKS_BELOW_MAX;

@@ -12,18 +12,8 @@ ENUM_DEFINE(agent_statuses, AGENT_STATUSES);
 
 static void read_row(struct query *q, struct agent *out)
 {
-    *out = (struct agent){0};
-    out->id = row_uuid(q);
-    out->name = row_text(q);
-    out->kind = row_enum(q, agent_kinds);
-    out->description = row_text(q);
-    out->metadata = row_text(q);
-    out->is_active = row_bool(q);
-    out->version = row_text(q);
+    agent_read(q, out);
     bool has_run = row_bool(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->revision = row_i64(q);
     out->status = !out->is_active ? AGENT_INACTIVE : has_run ? AGENT_ACTIVE : AGENT_CREATED;
 }
 
@@ -123,11 +113,7 @@ static enum error write_row(
     struct query q;
     int64_t changed = 0;
     context_query(c, &q, statement);
-    query_uuid(&q, id, agent->id);
-    query_text(&q, name, agent->name);
-    query_text(&q, description, agent->description);
-    query_text(&q, metadata, agent->metadata);
-    query_bool(&q, is_active, agent->is_active);
+    agent_bind(&q, agent);
     if (statement_takes(statement, kind))
         query_text(&q, kind, agent_kind_word(agent->kind));
     query_i64(&q, now, c->now_us);

@@ -3,11 +3,16 @@
 -- types: principal text, now int, limit int, kind text, is_active bool
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define agent_columns: id, name, kind, description, metadata, is_active, active_version,
+-- define agent_columns: id, name, kind, description, metadata, is_active,
+--   | active_version AS version, created_at, updated_at, version AS revision
+-- define agent_row: {{agent_columns}},
 --   | (EXISTS (SELECT 1 FROM agent_versions AS v WHERE v.tenant_id = agents.tenant_id
 --   | AND v.agent_id = agents.id AND v.used_at IS NOT NULL)
 --   | OR EXISTS (SELECT 1 FROM runs AS r WHERE r.tenant_id = agents.tenant_id
---   | AND r.agent_id = agents.id)) AS has_run, created_at, updated_at, version
+--   | AND r.agent_id = agents.id)) AS has_run
+
+-- reads agent_read: struct agent from {{agent_columns}}
+-- binds agent_bind: struct agent for agent_update
 
 -- name: agent_insert
 INSERT INTO agents (tenant_id, id, name, kind, description, metadata, is_active, created_at,
@@ -31,11 +36,11 @@ SELECT 1 FROM agents WHERE tenant_id = :tenant_id AND id = :id FOR KEY SHARE;
 SELECT count(*) FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: agent_get
-SELECT {{agent_columns}} FROM agents WHERE tenant_id = :tenant_id AND id = :id;
+SELECT {{agent_row}} FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: agent_list
 -- page: id DESC
-SELECT size_bytes, {{agent_columns}} FROM agents
+SELECT size_bytes, {{agent_row}} FROM agents
 WHERE tenant_id = :tenant_id AND id < {{before}}
     AND coalesce(name = :name, :name IS NULL) AND coalesce(kind = :kind, :kind IS NULL)
 ORDER BY id DESC LIMIT :limit;

@@ -11,23 +11,11 @@ ENUM_DEFINE(state_kinds, STATE_KINDS);
 
 static void read_row(struct query *q, struct state *out)
 {
-    int64_t unused;
-    *out = (struct state){0};
-    out->id = row_uuid(q);
-    out->name = row_text(q);
-    out->agent_id = row_uuid(q);
+    int64_t deleted_at;
+    state_read(q, out);
     out->has_agent_id = !uuid_is_nil(out->agent_id);
-    out->thread_id = row_uuid(q);
     out->has_thread_id = !uuid_is_nil(out->thread_id);
-    out->description = row_text(q);
-    out->data = row_text(q);
-    out->json_schema = row_text(q);
-    out->ui_schema = row_text(q);
-    out->updated_by = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->last_version = row_i64(q);
-    out->version = row_i64_if(q, &unused) ? 0 : out->last_version;
+    out->version = row_i64_if(q, &deleted_at) ? 0 : out->last_version;
 }
 
 static void bind_place(struct query *q, const struct state_place *place)
@@ -229,18 +217,6 @@ enum error state_delete_of_thread(struct context *c, struct uuid thread_id)
 
 /* --- Versions ------------------------------------------------------------------------------- */
 
-static void read_version(struct query *q, struct state_version *out)
-{
-    *out = (struct state_version){0};
-    out->version = row_i64(q);
-    out->description = row_text(q);
-    out->data = row_text(q);
-    out->json_schema = row_text(q);
-    out->ui_schema = row_text(q);
-    out->created_by = row_text(q);
-    out->created_at = row_i64(q);
-}
-
 enum error state_version_get(struct context *c, const struct state_place *place, int64_t version,
     struct state_version *out_version)
 {
@@ -252,7 +228,7 @@ enum error state_version_get(struct context *c, const struct state_place *place,
     query_i64(&q, version, version);
     bool found = query_next(&q);
     if (found)
-        read_version(&q, out_version);
+        state_version_read(&q, out_version);
     TRY(query_end(&q));
     if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND,
@@ -271,9 +247,7 @@ enum error state_version_list(struct context *c, const struct state_place *place
         c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST, page);
     query_uuid(&q, id, state.id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    while (page_next(&q, page)) {
-        struct state_version *v = &out_versions[page->count++];
-        read_version(&q, v);
-    }
+    while (page_next(&q, page))
+        state_version_read(&q, &out_versions[page->count++]);
     return query_end(&q);
 }

@@ -6,15 +6,21 @@
 -- define place: d.tenant_id = :tenant_id AND d.agent_id = :agent_id AND d.thread_id = :thread_id
 --   | AND d.kind = :kind
 -- define head_columns: d.id, d.name, d.agent_id, d.thread_id, v.description
--- define tail_columns: v.created_by, d.created_at, d.updated_at, d.version, d.deleted_at
+-- define tail_columns: v.created_by AS updated_by, d.created_at, d.updated_at,
+--   | d.version AS last_version
 -- define none: NULL AS data, NULL AS json_schema, NULL AS ui_schema
 -- define documents: v.data, v.json_schema, v.ui_schema
 -- define with_version: LEFT JOIN state_versions AS v
 --   | ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
 
+-- define version_columns: v.version, v.description, {{documents}}, v.created_by, v.created_at
+
+-- reads state_read: struct state from {{head_columns}}, {{documents}}, {{tail_columns}}
+-- reads state_version_read: struct state_version from {{version_columns}}
+
 -- Also returns a deleted document, which has no versions left.
 -- name: state_get
-SELECT {{head_columns}}, {{documents}}, {{tail_columns}}
+SELECT {{head_columns}}, {{documents}}, {{tail_columns}}, d.deleted_at
 FROM state_documents AS d {{with_version}}
 WHERE {{place}} AND d.name = :name;
 
@@ -23,12 +29,12 @@ WHERE {{place}} AND d.name = :name;
 
 -- name: state_list
 -- page: name
-SELECT {{bytes_of: v.description}} AS size_bytes, {{head_columns}}, {{none}}, {{tail_columns}}
+SELECT {{bytes_of: v.description}} AS size_bytes, {{head_columns}}, {{none}}, {{tail_columns}}, d.deleted_at
 FROM state_documents AS d {{with_version}} {{list_where}};
 
 -- name: state_list_whole
 -- page: name
-SELECT coalesce(v.size_bytes, 0) AS size_bytes, {{head_columns}}, {{documents}}, {{tail_columns}}
+SELECT coalesce(v.size_bytes, 0) AS size_bytes, {{head_columns}}, {{documents}}, {{tail_columns}}, d.deleted_at
 FROM state_documents AS d {{with_version}} {{list_where}};
 
 -- name: state_insert
@@ -53,7 +59,7 @@ UPDATE state_documents SET deleted_at = :now WHERE tenant_id = :tenant_id AND id
 DELETE FROM state_versions WHERE tenant_id = :tenant_id AND state_id = :id;
 
 -- name: state_version_get
-SELECT v.version, v.description, v.data, v.json_schema, v.ui_schema, v.created_by, v.created_at
+SELECT {{version_columns}}
 FROM state_versions AS v
 WHERE v.tenant_id = :tenant_id AND v.state_id = :id AND v.version = :version;
 
@@ -69,7 +75,7 @@ SELECT {{bytes_of: v.description}} AS size_bytes, v.version, v.description, {{no
 
 -- name: state_version_list_whole
 -- page: version DESC
-SELECT v.size_bytes, v.version, v.description, {{documents}}, v.created_by, v.created_at
+SELECT v.size_bytes, {{version_columns}}
 {{versions_where}};
 
 -- The newest threads in which the agent participates.

@@ -151,7 +151,7 @@ static enum error next_to_copy(
     query_bool(&q, whole, true);
     *out_found = query_next(&q);
     if (*out_found)
-        checkpoint_read_row(&q, out);
+        checkpoint_read(&q, out);
     return query_end(&q);
 }
 

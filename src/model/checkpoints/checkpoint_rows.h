@@ -6,8 +6,6 @@
 #include "model/checkpoints/checkpoints.h"
 #include "model/execution/runs.h"
 
-/* Reads the current row of a statement that selects checkpoint_columns. */
-void checkpoint_read_row(struct query *q, struct checkpoint *out);
 /* These do not return ERR_NOT_FOUND. ns STR_NONE: any namespace. Without `whole` the checkpoint has
  * no documents. */
 MUST_CHECK enum error checkpoint_find(struct context *c, struct uuid thread_id, struct str ns,

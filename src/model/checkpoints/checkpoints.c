@@ -8,31 +8,11 @@
  * be wasted. */
 enum { SLICE_ROWS = 32 };
 
-void checkpoint_read_row(struct query *q, struct checkpoint *out)
-{
-    *out = (struct checkpoint){0};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->ns = row_text(q);
-    out->has_parent_id = row_uuid_if(q, &out->parent_id);
-    out->has_run_id = row_uuid_if(q, &out->run_id);
-    out->sequence_num = row_i64(q);
-    out->snapshot_id = row_uuid(q);
-    out->node = row_text(q);
-    out->metadata = row_text(q);
-    out->created_at = row_i64(q);
-    out->size_bytes = row_i64(q);
-    out->channel_versions = row_text(q);
-    out->versions_seen = row_text(q);
-    out->pending_sends = row_text(q);
-    out->thread_key = row_text(q);
-}
-
 static enum error read_one(struct query *q, bool *out_found, struct checkpoint *out_checkpoint)
 {
     *out_found = query_next(q);
     if (*out_found)
-        checkpoint_read_row(q, out_checkpoint);
+        checkpoint_read(q, out_checkpoint);
     return query_end(q);
 }
 
@@ -193,7 +173,7 @@ static enum error read_slice(struct context *c, const struct checkpoint_filter *
     query_i64(&q, limit, SLICE_ROWS);
     query_bool(&q, whole, filter->show & CHECKPOINT_VALUES);
     while (count < SLICE_ROWS && query_next(&q))
-        checkpoint_read_row(&q, &out_rows[count++]);
+        checkpoint_read(&q, &out_rows[count++]);
     *out_count = count;
     return query_end(&q);
 }

@@ -7,10 +7,13 @@
 -- types: before_thread uuid
 
 -- Lists do not read the columns that only a whole checkpoint shows.
--- define checkpoint_columns: k.id, k.thread_id, k.namespace, k.parent_id, k.run_id,
---   | k.sequence_num, k.snapshot_id, k.node, k.metadata, k.created_at, coalesce(s.size_bytes, 0),
---   | CASE WHEN :whole THEN k.channel_versions END, CASE WHEN :whole THEN k.versions_seen END,
---   | CASE WHEN :whole THEN k.pending_sends END, h.key
+-- define checkpoint_columns: k.id, k.thread_id, k.namespace AS ns, k.parent_id, k.run_id,
+--   | k.sequence_num, k.snapshot_id, k.node, k.metadata, k.created_at,
+--   | coalesce(s.size_bytes, 0) AS size_bytes,
+--   | CASE WHEN :whole THEN k.channel_versions END AS channel_versions,
+--   | CASE WHEN :whole THEN k.versions_seen END AS versions_seen,
+--   | CASE WHEN :whole THEN k.pending_sends END AS pending_sends, h.key AS thread_key
+-- reads checkpoint_read: struct checkpoint from {{checkpoint_columns}}
 -- define from_checkpoints: FROM checkpoints AS k LEFT JOIN snapshots AS s
 --   | ON s.tenant_id = k.tenant_id AND s.id = k.snapshot_id
 --   | JOIN threads AS h ON h.tenant_id = k.tenant_id AND h.id = k.thread_id

@@ -10,24 +10,6 @@
 
 ENUM_DEFINE(tool_sides, TOOL_SIDES);
 
-static void read_row(struct query *q, struct awaited_tool *out)
-{
-    int64_t at = 0;
-    *out = (struct awaited_tool){0};
-    out->tool_use_id = row_text(q);
-    out->pause = row_i64(q);
-    out->position = row_i64(q);
-    out->side = row_enum(q, tool_sides);
-    out->name = row_text(q);
-    out->input = row_text(q);
-    out->content = row_text(q);
-    out->is_error = row_bool(q);
-    out->created_at = row_i64(q);
-    out->has_result_at = row_i64_if(q, &at);
-    out->result_at = at;
-    out->result_by = row_text(q);
-}
-
 static enum error find(
     struct context *c, struct uuid run_id, struct str id, bool *out_found, struct awaited_tool *out)
 {
@@ -37,7 +19,7 @@ static enum error find(
     query_text(&q, tool_use_id, id);
     *out_found = query_next(&q);
     if (*out_found)
-        read_row(&q, out);
+        awaited_tool_read(&q, out);
     return query_end(&q);
 }
 
@@ -398,6 +380,6 @@ enum error awaited_tool_list(struct context *c, struct uuid run_id,
     query_i64(&q, after_position, filter->after_position);
     query_bool(&q, open_only, filter->open_only);
     while (page_next(&q, page))
-        read_row(&q, &out_tools[page->count++]);
+        awaited_tool_read(&q, &out_tools[page->count++]);
     return query_end(&q);
 }

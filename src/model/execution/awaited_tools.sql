@@ -3,10 +3,12 @@
 -- types: name text, input json, result json, is_error bool, now int, result_at int, result_by text
 -- types: after_pause int, after_position int, open_only bool, limit int
 
--- define tool: tool_use_id, pause, position, side, name, input, result, is_error, created_at,
---   | result_at, result_by
+-- define tool: tool_use_id, pause, position, side, name, input, result AS content, is_error,
+--   | created_at, result_at, result_by
 -- define result_bytes: {{sqlite: length(CAST(result AS BLOB))}}
 --   | {{postgres: octet_length(result::text)}}
+
+-- reads awaited_tool_read: struct awaited_tool from {{tool}}
 
 -- name: awaited_tool_insert
 INSERT INTO awaited_tools (tenant_id, run_id, tool_use_id, pause, position, side, name, input,

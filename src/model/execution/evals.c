@@ -7,26 +7,8 @@
 
 static void read_row(struct query *q, struct eval *out)
 {
-    *out = (struct eval){0};
-    out->id = row_uuid(q);
-    out->name = row_text(q);
-    out->eval_type = row_text(q);
-    out->has_agent_id = row_uuid_if(q, &out->agent_id);
-    out->agent_version = row_text(q);
-    out->has_run_id = row_uuid_if(q, &out->run_id);
-    out->model = row_text(q);
-    out->provider = row_text(q);
-    out->evaluated_name = row_text(q);
-    out->eval_input = row_text(q);
-    out->eval_data = row_text(q);
-    out->has_score = row_i64_if(q, &out->score);
+    eval_read(q, out);
     out->score *= EVAL_SCORE_UNIT;
-    out->has_passed = row_bool(q);
-    out->passed = row_bool(q);
-    out->metadata = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
 }
 
 enum error eval_get(struct context *c, struct uuid id, struct eval *out_eval)
@@ -74,21 +56,8 @@ static enum error write_row(
 {
     struct query q;
     context_query(c, &q, statement);
-    query_uuid(&q, id, eval->id);
-    query_text(&q, name, eval->name);
-    query_text(&q, eval_type, eval->eval_type);
-    query_uuid_if(&q, agent_id, eval->has_agent_id, eval->agent_id);
-    query_text(&q, agent_version, eval->agent_version);
-    query_uuid_if(&q, run_id, eval->has_run_id, eval->run_id);
-    query_text(&q, model, eval->model);
-    query_text(&q, provider, eval->provider);
-    query_text(&q, evaluated_name, eval->evaluated_name);
-    query_text(&q, eval_input, eval->eval_input);
-    query_text(&q, eval_data, eval->eval_data);
-    query_i64_if(&q, score, eval->has_score, eval->score / EVAL_SCORE_UNIT);
-    query_bool(&q, has_passed, eval->has_passed);
-    query_bool(&q, passed, eval->passed);
-    query_text(&q, metadata, eval->metadata);
+    eval_bind(&q, eval);
+    query_i64_if(&q, score_micro, eval->has_score, eval->score / EVAL_SCORE_UNIT);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }

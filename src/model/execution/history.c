@@ -25,56 +25,26 @@ static enum error tell(
 /* Reads the members of the entry from the rows of the run. out_output: its final output, as JSON.
  */
 static enum error read_run(
-    struct context *c, struct uuid run_id, struct history_entry *out, struct str *out_output)
+    struct context *c, const struct run *run, struct history_entry *out, struct str *out_output)
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_OF_RUN);
-    query_uuid(&q, run_id, run_id);
+    query_uuid(&q, run_id, run->id);
     if (query_next(&q)) {
-        out->has_agent_id = row_uuid_if(&q, &out->agent_id);
-        out->started_at = row_i64(&q);
-        out->completed_at = row_i64(&q);
-        out->user_message = row_text(&q);
-        out->final_response = row_text(&q);
+        history_read_run(&q, out);
         *out_output = row_text(&q);
-        out->stop_reason = row_text(&q);
-        out->total_steps = row_i64(&q);
-        out->usage.input_tokens = row_i64(&q);
-        out->usage.output_tokens = row_i64(&q);
-        out->usage.cache_creation_input_tokens = row_i64(&q);
-        out->usage.cache_read_input_tokens = row_i64(&q);
     }
+    out->thread_id = run->thread_id;
+    out->run_id = run->id;
     return query_end(&q);
-}
-
-static void bind_usage(struct query *q, const struct history_entry *entry)
-{
-    query_i64(q, total_steps, entry->total_steps);
-    query_i64(q, input_tokens, entry->usage.input_tokens);
-    query_i64(q, output_tokens, entry->usage.output_tokens);
-    query_i64(q, cache_creation_input_tokens, entry->usage.cache_creation_input_tokens);
-    query_i64(q, cache_read_input_tokens, entry->usage.cache_read_input_tokens);
-    query_text(q, cost, entry->cost);
 }
 
 static enum error insert(struct context *c, const struct history_entry *entry)
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_INSERT);
-    query_uuid(&q, thread_id, entry->thread_id);
-    query_i64(&q, sequence_number, entry->sequence_number);
-    query_uuid(&q, id, entry->id);
-    query_uuid(&q, run_id, entry->run_id);
-    query_uuid_if(&q, agent_id, entry->has_agent_id, entry->agent_id);
-    query_i64(&q, started_at, entry->started_at);
-    query_i64(&q, completed_at, entry->completed_at);
-    query_text(&q, user_message, entry->user_message);
-    query_text(&q, final_response, entry->final_response);
+    history_bind_insert(&q, entry);
     query_uuid_if(&q, messages_snapshot_id, !uuid_is_nil(entry->messages_id), entry->messages_id);
-    query_text(&q, stop_reason, entry->stop_reason);
-    bind_usage(&q, entry);
-    query_text(&q, generated_files, STR("[]"));
-    query_text(&q, extras, STR("{}"));
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
@@ -112,27 +82,26 @@ static enum error take_number(struct context *c, struct history_entry *entry)
 
 enum error history_append(struct context *c, const struct run *run)
 {
-    struct history_entry entry = {.id = uuid_v7(), .thread_id = run->thread_id, .run_id = run->id};
+    struct history_entry entry = {0};
     struct str output = STR_NONE;
     if (run->has_parent_run_id)
         return OK;
-    enum error e = read_run(c, run->id, &entry, &output);
+    TRY(read_run(c, run, &entry, &output));
+    entry.id = uuid_v7();
+    entry.generated_files = STR("[]");
+    entry.extras = STR("{}");
     /* A run that never started has no history: the resumption has that of another run. */
-    if (e == OK && run->has_started_at)
-        e = resumption_take_history(c, run->thread_id, &entry.messages_id);
-    if (e == OK)
-        e = find_response(c, run, output, &entry);
-    if (e == OK)
-        e = usage_cost_document(c, run, &entry.cost);
-    if (e == OK)
-        e = take_number(c, &entry);
+    if (run->has_started_at)
+        TRY(resumption_take_history(c, run->thread_id, &entry.messages_id));
+    TRY(find_response(c, run, output, &entry));
+    TRY(usage_cost_document(c, run, &entry.cost));
+    TRY(take_number(c, &entry));
     if (str_is_none(entry.user_message))
         entry.user_message = STR("");
     if (str_is_none(entry.stop_reason) && run->status != RUN_COMPLETED)
         entry.stop_reason = run_status_word(run->status);
-    if (e == OK)
-        e = insert(c, &entry);
-    return e == OK ? tell(c, "history.created", &entry, run->id) : e;
+    TRY(insert(c, &entry));
+    return tell(c, "history.created", &entry, run->id);
 }
 
 /* Finds the topmost ancestor of the run, at most RUN_DEPTH_MAX levels above. */
@@ -149,8 +118,7 @@ static enum error set_usage(struct context *c, const struct history_entry *entry
     struct query q;
     int64_t changed;
     context_query(c, &q, &SQL_HISTORY_SET_USAGE);
-    query_uuid(&q, run_id, entry->run_id);
-    bind_usage(&q, entry);
+    history_bind_usage(&q, entry);
     query_i64(&q, now, c->now_us);
     enum error e = query_run_counted(&q, &changed);
     *out_found = e == OK && changed > 0;
@@ -176,9 +144,7 @@ enum error history_update_usage(struct context *c, const struct run *run)
     TRY(find_root(c, run, &root));
     if (!run_is_finished(&root))
         return OK;
-    entry.run_id = root.id;
-    entry.thread_id = root.thread_id;
-    TRY(read_run(c, root.id, &entry, &unused));
+    TRY(read_run(c, &root, &entry, &unused));
     TRY(usage_cost_document(c, &root, &entry.cost));
     TRY(set_usage(c, &entry, &found));
     if (found)
@@ -187,34 +153,6 @@ enum error history_update_usage(struct context *c, const struct run *run)
 }
 
 /* --- Read ----------------------------------------------------------------------------------- */
-
-static void read_row(struct query *q, struct uuid thread_id, struct history_entry *out)
-{
-    *out = (struct history_entry){.thread_id = thread_id};
-    out->id = row_uuid(q);
-    out->sequence_number = row_i64(q);
-    out->run_id = row_uuid(q);
-    out->status = row_text(q);
-    out->has_agent_id = row_uuid_if(q, &out->agent_id);
-    out->started_at = row_i64(q);
-    out->completed_at = row_i64(q);
-    out->user_message = row_text(q);
-    out->final_response = row_text(q);
-    if (!row_uuid_if(q, &out->messages_id))
-        out->messages_id = UUID_NIL;
-    out->stop_reason = row_text(q);
-    out->total_steps = row_i64(q);
-    out->usage.input_tokens = row_i64(q);
-    out->usage.output_tokens = row_i64(q);
-    out->usage.cache_creation_input_tokens = row_i64(q);
-    out->usage.cache_read_input_tokens = row_i64(q);
-    out->cost = row_text(q);
-    out->generated_files = row_text(q);
-    out->extras = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
 
 enum error history_get(struct context *c, struct uuid thread_id, int64_t sequence_number,
     bool with_messages, struct history_entry *out_entry)
@@ -228,7 +166,7 @@ enum error history_get(struct context *c, struct uuid thread_id, int64_t sequenc
     query_i64(&q, sequence_number, sequence_number);
     bool found = query_next(&q);
     if (found)
-        read_row(&q, thread_id, &entry);
+        history_read(&q, &entry);
     TRY(query_end(&q));
     if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND, "the thread has no history entry %lld",
@@ -272,7 +210,7 @@ enum error history_list(struct context *c, struct uuid thread_id,
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, before, filter->before > 0 ? filter->before : INT64_MAX);
     while (page_next(&q, page))
-        read_row(&q, thread_id, &out_entries[page->count++]);
+        history_read(&q, &out_entries[page->count++]);
     TRY(query_end(&q));
     return filter->with_messages ? add_messages(c, page, out_entries) : OK;
 }
@@ -319,13 +257,8 @@ static enum error write_row(struct context *c, const struct history_entry *entry
 {
     struct query q;
     context_query(c, &q, &SQL_HISTORY_UPDATE);
-    query_uuid(&q, thread_id, entry->thread_id);
-    query_i64(&q, sequence_number, entry->sequence_number);
-    query_text(&q, final_response, entry->final_response);
+    history_bind(&q, entry);
     query_uuid_if(&q, messages_snapshot_id, !uuid_is_nil(entry->messages_id), entry->messages_id);
-    query_text(&q, stop_reason, entry->stop_reason);
-    query_text(&q, generated_files, entry->generated_files);
-    query_text(&q, extras, entry->extras);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }

@@ -5,14 +5,23 @@
 -- types: output_tokens int, cache_creation_input_tokens int, cache_read_input_tokens int, cost json
 -- types: generated_files json, extras json, now int, before int, limit int
 
+-- reads history_read: struct history_entry from {{entry}}
+-- reads history_read_run: struct history_entry from {{run_of_entry}}
+-- binds history_bind_insert: struct history_entry for history_insert
+-- binds history_bind_usage: struct history_entry for history_set_usage
+-- binds history_bind: struct history_entry for history_update
+
 -- The parts of an entry. The loop number is read from the newest steps, because it only increases.
+-- define run_of_entry: r.agent_id, coalesce(r.started_at, r.created_at) AS started_at,
+--   | coalesce(r.finished_at, r.updated_at) AS completed_at, d.user_input AS user_message,
+--   | d.content AS final_response, r.stop_reason,
+--   | coalesce((SELECT max(s.step_number) FROM steps AS s WHERE s.tenant_id = r.tenant_id
+--   | AND s.run_id = r.id AND s.number > r.step_count - 32), r.step_count) AS total_steps,
+--   | r.total_input_tokens AS input_tokens, r.total_output_tokens AS output_tokens,
+--   | r.total_cache_creation_input_tokens AS cache_creation_input_tokens,
+--   | r.total_cache_read_input_tokens AS cache_read_input_tokens
 -- name: history_of_run
-SELECT r.agent_id, coalesce(r.started_at, r.created_at), coalesce(r.finished_at, r.updated_at),
-    d.user_input, d.content, d.final_output, r.stop_reason,
-    coalesce((SELECT max(s.step_number) FROM steps AS s WHERE s.tenant_id = r.tenant_id
-        AND s.run_id = r.id AND s.number > r.step_count - 32), r.step_count),
-    r.total_input_tokens, r.total_output_tokens, r.total_cache_creation_input_tokens,
-    r.total_cache_read_input_tokens
+SELECT {{run_of_entry}}, d.final_output
 FROM runs AS r JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 WHERE r.tenant_id = :tenant_id AND r.id = :run_id;
 
@@ -40,9 +49,9 @@ WHERE tenant_id = :tenant_id AND run_id = :run_id;
 -- name: history_number_of_run
 SELECT sequence_number FROM history_entries WHERE tenant_id = :tenant_id AND run_id = :run_id;
 
--- define entry: h.id, h.sequence_number, h.run_id, r.status, h.agent_id, h.started_at,
---   | h.completed_at, h.user_message, h.final_response, h.messages_snapshot_id, h.stop_reason,
---   | h.total_steps, h.input_tokens, h.output_tokens, h.cache_creation_input_tokens,
+-- define entry: h.id, h.thread_id, h.sequence_number, h.run_id, r.status, h.agent_id, h.started_at,
+--   | h.completed_at, h.user_message, h.final_response, h.messages_snapshot_id AS messages_id,
+--   | h.stop_reason, h.total_steps, h.input_tokens, h.output_tokens, h.cache_creation_input_tokens,
 --   | h.cache_read_input_tokens, h.cost, h.generated_files, h.extras, h.created_at, h.updated_at,
 --   | h.version
 -- define entries: FROM history_entries AS h

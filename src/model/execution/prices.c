@@ -5,26 +5,6 @@
 #include "model/execution/prices.sql.h"
 #include "model/tenancy/audit.h"
 
-static void read_row(struct query *q, struct price *out)
-{
-    *out = (struct price){0};
-    out->model = row_text(q);
-    out->version = row_i64(q);
-    out->provider = row_text(q);
-    out->currency = row_text(q);
-    out->rates.input = row_i64(q);
-    out->rates.output = row_i64(q);
-    out->rates.cache_write = row_i64(q);
-    out->rates.cache_read = row_i64(q);
-    out->has_long_context = row_i64_if(q, &out->long_context_tokens);
-    (void)row_i64_if(q, &out->long_rates.input);
-    (void)row_i64_if(q, &out->long_rates.output);
-    (void)row_i64_if(q, &out->long_rates.cache_write);
-    (void)row_i64_if(q, &out->long_rates.cache_read);
-    out->deleted = row_bool(q);
-    out->created_at = row_i64(q);
-}
-
 /* Reads the newest version with exactly this name, even if it is a deletion; version 0 if there is
  * none. */
 static enum error newest(struct context *c, struct str model, struct price *out_price)
@@ -34,7 +14,7 @@ static enum error newest(struct context *c, struct str model, struct price *out_
     query_text(&q, model, model);
     *out_price = (struct price){.model = model};
     if (query_next(&q))
-        read_row(&q, out_price);
+        price_read(&q, out_price);
     return query_end(&q);
 }
 
@@ -94,7 +74,7 @@ enum error price_find(struct context *c, struct str model, struct price *out_pri
 static enum error read_page(struct query *q, struct page *page, struct price *out_prices)
 {
     while (page_next(q, page))
-        read_row(q, &out_prices[page->count++]);
+        price_read(q, &out_prices[page->count++]);
     return query_end(q);
 }
 

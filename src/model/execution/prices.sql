@@ -4,11 +4,16 @@
 -- types: long_context_tokens int, long_input int, long_output int, long_cache_write int
 -- types: long_cache_read int, deleted bool, now int, limit int
 
--- define price_columns: p.model, p.version, p.provider, p.currency, p.input_pico, p.output_pico,
---   | p.cache_write_pico, p.cache_read_pico, p.long_context_tokens, p.long_input_pico,
---   | p.long_output_pico, p.long_cache_write_pico, p.long_cache_read_pico, p.deleted, p.created_at
+-- define price_columns: p.model, p.version, p.provider, p.currency, p.input_pico AS rates_input,
+--   | p.output_pico AS rates_output, p.cache_write_pico AS rates_cache_write,
+--   | p.cache_read_pico AS rates_cache_read, p.long_context_tokens,
+--   | p.long_input_pico AS long_rates_input, p.long_output_pico AS long_rates_output,
+--   | p.long_cache_write_pico AS long_rates_cache_write,
+--   | p.long_cache_read_pico AS long_rates_cache_read, p.deleted, p.created_at
 -- define is_newest: NOT EXISTS (SELECT 1 FROM prices AS newer WHERE newer.tenant_id = p.tenant_id
 --   | AND newer.model = p.model AND newer.version > p.version)
+
+-- reads price_read: struct price from {{price_columns}}
 
 -- name: price_newest
 SELECT {{price_columns}} FROM prices AS p

@@ -12,45 +12,6 @@ enum { MS_PICO = 1000000000 };
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
-static struct uuid row_uuid_or_nil(struct query *q)
-{
-    struct uuid id;
-    return row_uuid_if(q, &id) ? id : UUID_NIL;
-}
-
-static void read_row(struct query *q, struct resumption *out)
-{
-    out->has_agent_id = row_uuid_if(q, &out->agent_id);
-    out->system_prompt = row_text(q);
-    out->model = row_text(q);
-    out->has_max_steps = row_i64_if(q, &out->max_steps);
-    out->has_thinking_tokens = row_i64_if(q, &out->thinking_tokens);
-    out->has_max_tokens = row_i64_if(q, &out->max_tokens);
-    out->container_id = row_text(q);
-    out->messages_id = row_uuid_or_nil(q);
-    out->tool_schemas = row_text(q);
-    out->server_tools = row_text(q);
-    out->beta_headers = row_text(q);
-    out->api_kwargs = row_text(q);
-    out->formatter = row_text(q);
-    out->has_stream_meta = true;
-    out->stream_meta = row_bool(q);
-    out->compactor_type = row_text(q);
-    out->memory_store_type = row_text(q);
-    out->file_registry = row_text(q);
-    out->extras = row_text(q);
-    out->has_max_retries = row_i64_if(q, &out->max_retries);
-    out->has_base_delay = true;
-    out->base_delay_pico = row_i64(q) * MS_PICO;
-    out->has_last_known_input_tokens = row_i64_if(q, &out->last_known_input_tokens);
-    out->has_last_known_output_tokens = row_i64_if(q, &out->last_known_output_tokens);
-    out->has_current_step = row_i64_if(q, &out->current_step);
-    out->history_id = row_uuid_or_nil(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
-
 static enum error read_runs(struct context *c, struct resumption *r)
 {
     struct query q;
@@ -120,15 +81,17 @@ enum error resumption_find(
     struct context *c, struct uuid thread_id, bool with_lists, struct resumption *out_resumption)
 {
     struct thread thread;
-    struct resumption r = {.thread_id = thread_id};
+    struct resumption r = {0};
     struct query q;
     TRY(thread_get_head(c, thread_id, &thread));
-    r.title = thread.title;
     context_query(c, &q, &SQL_RESUMPTION_GET);
     query_uuid(&q, thread_id, thread_id);
     if (query_next(&q))
-        read_row(&q, &r);
+        resumption_read(&q, &r);
     TRY(query_end(&q));
+    r.thread_id = thread_id;
+    r.title = thread.title;
+    r.base_delay_pico *= MS_PICO;
     TRY(read_runs(c, &r));
     TRY(read_tools(c, &r));
     if (with_lists)
@@ -211,45 +174,19 @@ static enum error take_from_definition(struct context *c, struct resumption *r)
 
 /* --- Write ---------------------------------------------------------------------------------- */
 
-static void bind_limits(struct query *q, const struct resumption *r)
+static void bind_lists(struct query *q, const struct resumption *r)
 {
-    query_i64(q, max_steps, r->max_steps);
-    query_i64(q, thinking_tokens, r->thinking_tokens);
-    query_i64(q, max_tokens, r->max_tokens);
-    query_i64(q, max_retries, r->max_retries);
-    query_i64(q, base_delay_ms, r->base_delay_pico / MS_PICO);
-    query_i64(q, last_known_input_tokens, r->last_known_input_tokens);
-    query_i64(q, last_known_output_tokens, r->last_known_output_tokens);
-}
-
-static void bind_place(struct query *q, const struct resumption *r)
-{
-    query_uuid(q, thread_id, r->thread_id);
     query_uuid_if(q, messages_snapshot_id, !uuid_is_nil(r->messages_id), r->messages_id);
     query_uuid_if(q, history_snapshot_id, !uuid_is_nil(r->history_id), r->history_id);
-    query_i64(q, current_step, r->current_step);
 }
 
 static enum error write_row(struct context *c, const struct resumption *r, bool is_new)
 {
     struct query q;
     context_query(c, &q, is_new ? &SQL_RESUMPTION_INSERT : &SQL_RESUMPTION_UPDATE);
-    bind_place(&q, r);
-    bind_limits(&q, r);
-    query_uuid_if(&q, agent_id, r->has_agent_id, r->agent_id);
-    query_text(&q, system_prompt, r->system_prompt);
-    query_text(&q, model, r->model);
-    query_text(&q, container_id, r->container_id);
-    query_text(&q, tool_schemas, r->tool_schemas);
-    query_text(&q, server_tools, r->server_tools);
-    query_text(&q, beta_headers, r->beta_headers);
-    query_text(&q, api_kwargs, r->api_kwargs);
-    query_text(&q, formatter, r->formatter);
-    query_bool(&q, stream_meta, r->stream_meta);
-    query_text(&q, compactor_type, r->compactor_type);
-    query_text(&q, memory_store_type, r->memory_store_type);
-    query_text(&q, file_registry, r->file_registry);
-    query_text(&q, extras, r->extras);
+    resumption_bind(&q, r);
+    bind_lists(&q, r);
+    query_i64(&q, base_delay_ms, r->base_delay_pico / MS_PICO);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
@@ -258,7 +195,8 @@ static enum error write_place(struct context *c, const struct resumption *r)
 {
     struct query q;
     context_query(c, &q, &SQL_RESUMPTION_SET_PLACE);
-    bind_place(&q, r);
+    resumption_bind_place(&q, r);
+    bind_lists(&q, r);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
@@ -343,15 +281,12 @@ enum error resumption_append(
 static enum error find_place(struct context *c, struct uuid thread_id, struct resumption *out)
 {
     struct query q;
-    *out = (struct resumption){.thread_id = thread_id};
+    *out = (struct resumption){0};
     context_query(c, &q, &SQL_RESUMPTION_PLACE);
     query_uuid(&q, thread_id, thread_id);
-    if (query_next(&q)) {
-        out->messages_id = row_uuid_or_nil(&q);
-        out->history_id = row_uuid_or_nil(&q);
-        out->current_step = row_i64(&q);
-        out->version = row_i64(&q);
-    }
+    if (query_next(&q))
+        resumption_read_place(&q, out);
+    out->thread_id = thread_id;
     return query_end(&q);
 }
 

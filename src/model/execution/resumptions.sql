@@ -7,12 +7,22 @@
 -- types: base_delay_ms int, last_known_input_tokens int, last_known_output_tokens int
 -- types: current_step int, history_snapshot_id uuid, now int
 
+-- define resumption_columns: agent_id, system_prompt, model, max_steps, thinking_tokens,
+--   | max_tokens, container_id, messages_snapshot_id AS messages_id, tool_schemas, server_tools,
+--   | beta_headers, api_kwargs, formatter, stream_meta_history_and_tool_results AS stream_meta,
+--   | compactor_type, memory_store_type, file_registry, extras, max_retries,
+--   | base_delay_ms AS base_delay_pico, last_known_input_tokens, last_known_output_tokens,
+--   | current_step, history_snapshot_id AS history_id, created_at, updated_at, version
+-- define resumption_place: messages_snapshot_id AS messages_id, history_snapshot_id AS history_id,
+--   | current_step, version
+
+-- reads resumption_read: struct resumption from {{resumption_columns}}
+-- reads resumption_read_place: struct resumption from {{resumption_place}}
+-- binds resumption_bind: struct resumption for resumption_insert
+-- binds resumption_bind_place: struct resumption for resumption_set_place
+
 -- name: resumption_get
-SELECT agent_id, system_prompt, model, max_steps, thinking_tokens, max_tokens, container_id,
-    messages_snapshot_id, tool_schemas, server_tools, beta_headers, api_kwargs, formatter,
-    stream_meta_history_and_tool_results, compactor_type, memory_store_type, file_registry, extras,
-    max_retries, base_delay_ms, last_known_input_tokens, last_known_output_tokens, current_step,
-    history_snapshot_id, created_at, updated_at, version
+SELECT {{resumption_columns}}
 FROM resumptions WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 
 -- name: resumption_insert
@@ -49,7 +59,7 @@ UPDATE resumptions SET messages_snapshot_id = :messages_snapshot_id,
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 
 -- name: resumption_place
-SELECT messages_snapshot_id, history_snapshot_id, current_step, version FROM resumptions
+SELECT {{resumption_place}} FROM resumptions
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
 
 -- Counts the runs without a parent.

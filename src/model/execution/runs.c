@@ -6,109 +6,31 @@
 #include "model/execution/runs.sql.h"
 #include "model/execution/usage.h"
 
-static struct run_usage read_usage(struct query *q)
+static void read_usage(struct query *q, struct run_usage *out)
 {
-    struct run_usage usage = {0};
-    usage.llm_calls = row_i64(q);
-    usage.input_tokens = row_i64(q);
-    usage.output_tokens = row_i64(q);
-    usage.cache_creation_input_tokens = row_i64(q);
-    usage.cache_read_input_tokens = row_i64(q);
-    usage.cost_pico = row_i64(q);
-    usage.unpriced_calls = row_i64(q);
-    usage.has_cost = usage.unpriced_calls == 0 || usage.llm_calls > usage.unpriced_calls;
-    return usage;
-}
-
-static void read_execution(struct query *q, struct run *out)
-{
-    out->has_agent_id = row_uuid_if(q, &out->agent_id);
-    out->agent_version = row_text(q);
-    out->phase = row_enum(q, run_phases);
-    out->phase_changes = row_i64(q);
-    out->model = row_text(q);
-    out->provider = row_text(q);
-    out->stop_reason = row_text(q);
-    out->has_forked_from_run_id = row_uuid_if(q, &out->forked_from_run_id);
-    out->has_forked_from_checkpoint_id = row_uuid_if(q, &out->forked_from_checkpoint_id);
-    out->turn_count = row_i64(q);
-    out->step_count = row_i64(q);
-    out->usage = read_usage(q);
-    out->total_usage = read_usage(q);
-    /* A run from before phases were introduced does not use them. */
-    if (out->phase == PHASE_NONE)
-        out->phase = run_is_finished(out) ? run_phase_at_end(out->status) : PHASE_CREATED;
-}
-
-static void read_documents(struct query *q, struct run *out)
-{
-    out->user_input = row_text(q);
-    out->input = row_text(q);
-    out->state = row_text(q);
-    out->final_output = row_text(q);
-    out->request = row_text(q);
-    out->content = row_text(q);
-    out->content_type = row_text(q);
-    out->citations = row_text(q);
-    out->metrics = row_text(q);
+    run_usage_read(q, out);
+    out->has_cost = out->unpriced_calls == 0 || out->llm_calls > out->unpriced_calls;
 }
 
 void run_read_row(struct query *q, struct run *out)
 {
-    *out = (struct run){0};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->has_parent_run_id = row_uuid_if(q, &out->parent_run_id);
-    out->depth = row_i64(q);
-    out->status = row_enum(q, run_statuses);
-    out->dispatch = row_enum(q, run_dispatches);
-    out->paused_from = row_enum(q, run_statuses);
-    out->agent = row_text(q);
-    out->ask_clarifications = row_bool(q);
-    read_execution(q, out);
-    read_documents(q, out);
-    out->metadata = row_text(q);
-    out->error = row_text(q);
-    out->worker = row_text(q);
-    out->has_lease = row_i64_if(q, &out->lease_expires_at);
-    out->has_lease_ms = row_i64_if(q, &out->lease_ms);
-    out->fence = row_i64(q);
-    out->has_started_at = row_i64_if(q, &out->started_at);
-    out->has_finished_at = row_i64_if(q, &out->finished_at);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
+    run_read(q, out);
+    read_usage(q, &out->usage);
+    read_usage(q, &out->total_usage);
+    /* A run from before phases were introduced does not use them. */
+    if (out->phase == PHASE_NONE)
+        out->phase = run_is_finished(out) ? run_phase_at_end(out->status) : PHASE_CREATED;
 }
 
 static enum error insert(struct context *c, const struct run *run)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_INSERT);
-    query_uuid(&q, id, run->id);
-    query_uuid(&q, thread_id, run->thread_id);
-    query_uuid_if(&q, parent_run_id, run->has_parent_run_id, run->parent_run_id);
-    query_i64(&q, depth, run->depth);
-    query_text(&q, status, run_status_word(run->status));
-    query_text(&q, dispatch, run_dispatch_word(run->dispatch));
-    query_text(&q, agent, run->agent);
-    query_uuid_if(&q, agent_id, run->has_agent_id, run->agent_id);
-    query_text(&q, agent_version, run->agent_version);
-    query_text(&q, phase, phase_word(PHASE_CREATED));
-    query_text(&q, model, run->model);
-    query_text(&q, provider, run->provider);
-    query_uuid_if(&q, forked_from_run_id, run->has_forked_from_run_id, run->forked_from_run_id);
-    query_uuid_if(&q, forked_from_checkpoint_id, run->has_forked_from_checkpoint_id,
-        run->forked_from_checkpoint_id);
-    query_bool(&q, ask_clarifications, run->ask_clarifications);
-    query_text(&q, metadata, run->metadata);
-    query_i64_if(&q, started_at, run->has_started_at, run->started_at);
+    run_bind_insert(&q, run);
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
     context_query(c, &q, &SQL_RUN_INSERT_DOCUMENTS);
-    query_uuid(&q, id, run->id);
-    query_text(&q, user_input, run->user_input);
-    query_text(&q, state, run->state);
-    query_text(&q, request, run->request);
+    run_bind_insert_documents(&q, run);
     return query_run(&q);
 }
 
@@ -116,17 +38,7 @@ enum error run_write(struct context *c, const struct run *run)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_UPDATE);
-    query_uuid(&q, id, run->id);
-    query_text(&q, status, run_status_word(run->status));
-    query_text(&q, paused_from, run_status_word(run->paused_from));
-    query_text(&q, phase, phase_word(run->phase));
-    query_i64(&q, phase_changes, run->phase_changes);
-    query_text(&q, worker, run->worker);
-    query_i64_if(&q, lease_expires_at, run->has_lease, run->lease_expires_at);
-    query_i64_if(&q, lease_ms, run->has_lease, run->lease_ms);
-    query_i64(&q, fence, run->fence);
-    query_i64_if(&q, started_at, run->has_started_at, run->started_at);
-    query_i64_if(&q, finished_at, run->has_finished_at, run->finished_at);
+    run_bind_update(&q, run);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
@@ -135,22 +47,10 @@ enum error run_write_documents(struct context *c, const struct run *run)
 {
     struct query q;
     context_query(c, &q, &SQL_RUN_UPDATE_CONTENT);
-    query_uuid(&q, id, run->id);
-    query_text(&q, metadata, run->metadata);
-    query_text(&q, error, run->error);
-    query_text(&q, model, run->model);
-    query_text(&q, provider, run->provider);
-    query_text(&q, stop_reason, run->stop_reason);
+    run_bind_content(&q, run);
     TRY(query_run(&q));
     context_query(c, &q, &SQL_RUN_UPDATE_DOCUMENTS);
-    query_uuid(&q, id, run->id);
-    query_text(&q, input, run->input);
-    query_text(&q, state, run->state);
-    query_text(&q, final_output, run->final_output);
-    query_text(&q, content, run->content);
-    query_text(&q, content_type, run->content_type);
-    query_text(&q, citations, run->citations);
-    query_text(&q, metrics, run->metrics);
+    run_bind_documents(&q, run);
     return query_run(&q);
 }
 
@@ -296,9 +196,7 @@ static enum error check_count(struct context *c, struct uuid thread_id)
     int64_t count = 0;
     context_query(c, &q, &SQL_RUN_COUNT_UNFINISHED);
     query_uuid(&q, thread_id, thread_id);
-    while (query_next(&q))
-        count = row_i64(&q);
-    TRY(query_end(&q));
+    TRY(context_number(&q, &count));
     if (count >= RUN_ACTIVE_MAX)
         return problem_set(c->problem, ERR_RUN_ACTIVE,
             "the thread has %d unfinished runs, the maximum: wait until one is finished",
@@ -406,6 +304,7 @@ enum error run_start(
     run->thread_id = thread_id;
     start_defaults(run, &thread);
     run->status = RUN_QUEUED;
+    run->phase = PHASE_CREATED;
     e = insert(c, run);
     if (e == OK)
         e = usage_count_started(c, run);

@@ -12,22 +12,22 @@
 -- define run_before: r.id, r.thread_id, r.parent_run_id, r.depth, r.status, r.dispatch,
 --   | r.paused_from, r.agent, r.ask_clarifications, r.agent_id, r.agent_version, r.phase,
 --   | r.phase_changes, r.model, r.provider, r.stop_reason, r.forked_from_run_id,
---   | r.forked_from_checkpoint_id, r.turn_count, r.step_count,
---   | r.llm_calls, r.input_tokens, r.output_tokens, r.cache_creation_input_tokens,
---   | r.cache_read_input_tokens, r.cost_pico, r.unpriced_calls,
---   | r.total_llm_calls, r.total_input_tokens, r.total_output_tokens,
+--   | r.forked_from_checkpoint_id, r.turn_count, r.step_count
+-- define run_usage: r.llm_calls, r.input_tokens, r.output_tokens, r.cache_creation_input_tokens,
+--   | r.cache_read_input_tokens, r.cost_pico, r.unpriced_calls
+-- define run_sums: {{run_usage}}, r.total_llm_calls, r.total_input_tokens, r.total_output_tokens,
 --   | r.total_cache_creation_input_tokens, r.total_cache_read_input_tokens, r.total_cost_pico,
 --   | r.total_unpriced_calls
--- define run_after: r.metadata, r.error, r.worker, r.lease_expires_at, r.lease_ms, r.fence,
---   | r.started_at, r.finished_at, r.created_at, r.updated_at, r.version
+-- define run_after: r.worker, r.lease_expires_at, r.lease_ms, r.fence, r.started_at,
+--   | r.finished_at, r.created_at, r.updated_at, r.version
 -- define run_head: {{run_before}}, NULL AS user_input, NULL AS input, NULL AS state,
 --   | NULL AS final_output, NULL AS request, NULL AS content, NULL AS content_type,
---   | NULL AS citations, NULL AS metrics, {{run_after}}
--- define run_whole: {{run_before}}, d.user_input, d.input, d.state, d.final_output, d.request,
---   | d.content, d.content_type, d.citations, d.metrics, {{run_after}}
+--   | NULL AS citations, NULL AS metrics, r.metadata, r.error, {{run_after}}, {{run_sums}}
+-- define run_members: {{run_before}}, d.user_input, d.input, d.state, d.final_output, d.request,
+--   | d.content, d.content_type, d.citations, d.metrics, r.metadata, r.error, {{run_after}}
+-- define run_whole: {{run_members}}, {{run_sums}}
 -- define run_light: {{run_before}}, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL,
---   | NULL, r.worker, r.lease_expires_at, r.lease_ms, r.fence, r.started_at, r.finished_at,
---   | r.created_at, r.updated_at, r.version
+--   | NULL, {{run_after}}, {{run_sums}}
 -- define with_documents: JOIN run_documents AS d ON d.tenant_id = r.tenant_id AND d.run_id = r.id
 -- define unfinished: status NOT IN ({{FINAL_RUN_STATUSES}})
 
@@ -38,6 +38,14 @@
 --   | AND coalesce(r.agent = :agent, :agent IS NULL)
 --   | AND coalesce(r.agent_id = :agent_id, :agent_id IS NULL)
 --   | ORDER BY r.id DESC LIMIT :limit
+
+-- reads run_read: struct run from {{run_members}}
+-- reads run_usage_read: struct run_usage from {{run_usage}}
+-- binds run_bind_insert: struct run for run_insert
+-- binds run_bind_insert_documents: struct run for run_insert_documents
+-- binds run_bind_update: struct run for run_update
+-- binds run_bind_content: struct run for run_update_content
+-- binds run_bind_documents: struct run for run_update_documents
 
 -- name: run_insert
 INSERT INTO runs (tenant_id, id, thread_id, parent_run_id, depth, status, dispatch, agent,

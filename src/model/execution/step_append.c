@@ -129,34 +129,9 @@ static enum error count_usage(
 static enum error insert_one(struct context *c, struct step *s)
 {
     struct query q;
-    const struct step_usage *u = &s->usage;
     context_query(c, &q, &SQL_STEP_INSERT);
-    query_uuid(&q, run_id, s->run_id);
-    query_i64(&q, number, s->number);
-    query_uuid(&q, thread_id, s->thread_id);
-    query_uuid_if(&q, agent_id, s->has_agent_id, s->agent_id);
-    query_uuid_if(&q, turn_id, s->has_turn_id, s->turn_id);
-    query_i64(&q, at, s->at);
-    query_i64_if(&q, step_number, s->has_step_number, s->step_number);
-    query_text(&q, action_type, s->action_type);
-    query_text(&q, action_data, s->action_data);
+    step_bind(&q, s);
     query_uuid_if(&q, messages_snapshot_id, s->has_snapshot_id, s->snapshot_id);
-    query_i64_if(&q, messages_count, s->has_messages_count, s->messages_count);
-    query_i64_if(&q, estimated_tokens, s->has_estimated_tokens, s->estimated_tokens);
-    query_i64_if(&q, duration_ms, s->has_duration_ms, s->duration_ms);
-    query_text(&q, tool_name, s->tool_name);
-    query_text(&q, tool_use_id, s->tool_use_id);
-    query_text(&q, outcome, step_outcome_word(s->outcome));
-    query_text(&q, model, s->model);
-    query_text(&q, provider, s->provider);
-    query_i64_if(&q, input_tokens, u->has_input_tokens, u->input_tokens);
-    query_i64_if(&q, output_tokens, u->has_output_tokens, u->output_tokens);
-    query_i64_if(&q, cache_creation_input_tokens, u->has_cache_creation_input_tokens,
-        u->cache_creation_input_tokens);
-    query_i64_if(
-        &q, cache_read_input_tokens, u->has_cache_read_input_tokens, u->cache_read_input_tokens);
-    query_i64_if(&q, cost_pico, s->has_cost, s->cost_pico);
-    query_i64_if(&q, price_version, s->has_price_version, s->price_version);
     query_i64(&q, now, c->now_us);
     while (query_next(&q))
         s->log_id = row_i64(&q);

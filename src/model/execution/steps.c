@@ -8,43 +8,12 @@
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
-static void read_usage(struct query *q, struct step *out)
-{
-    struct step_usage *u = &out->usage;
-    u->has_input_tokens = row_i64_if(q, &u->input_tokens);
-    u->has_output_tokens = row_i64_if(q, &u->output_tokens);
-    u->has_cache_creation_input_tokens = row_i64_if(q, &u->cache_creation_input_tokens);
-    u->has_cache_read_input_tokens = row_i64_if(q, &u->cache_read_input_tokens);
-    out->has_usage = u->has_input_tokens || u->has_output_tokens ||
-                     u->has_cache_creation_input_tokens || u->has_cache_read_input_tokens;
-}
-
 static void read_row(struct query *q, struct step *out)
 {
-    *out = (struct step){.has_at = true};
-    out->log_id = row_i64(q);
-    out->run_id = row_uuid(q);
-    out->number = row_i64(q);
-    out->thread_id = row_uuid(q);
-    out->has_agent_id = row_uuid_if(q, &out->agent_id);
-    out->has_turn_id = row_uuid_if(q, &out->turn_id);
-    out->at = row_i64(q);
-    out->has_step_number = row_i64_if(q, &out->step_number);
-    out->action_type = row_text(q);
-    out->action_data = row_text(q);
-    out->has_snapshot_id = row_uuid_if(q, &out->snapshot_id);
-    out->has_messages_count = row_i64_if(q, &out->messages_count);
-    out->has_estimated_tokens = row_i64_if(q, &out->estimated_tokens);
-    out->has_duration_ms = row_i64_if(q, &out->duration_ms);
-    out->tool_name = row_text(q);
-    out->tool_use_id = row_text(q);
-    out->outcome = row_enum(q, step_outcomes);
-    out->model = row_text(q);
-    out->provider = row_text(q);
-    read_usage(q, out);
-    out->has_cost = row_i64_if(q, &out->cost_pico);
-    out->has_price_version = row_i64_if(q, &out->price_version);
-    out->created_at = row_i64(q);
+    step_read(q, out);
+    const struct step_usage *u = &out->usage;
+    out->has_usage = u->has_input_tokens || u->has_output_tokens ||
+                     u->has_cache_creation_input_tokens || u->has_cache_read_input_tokens;
 }
 
 /* The snapshot is an object with the messages as a member. */

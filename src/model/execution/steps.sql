@@ -8,7 +8,7 @@
 -- types: before_at int, before_id int, limit int, from_id int, skip int
 
 -- define step_columns: s.log_id, s.run_id, s.number, s.thread_id, s.agent_id, s.turn_id, s.at,
---   | s.step_number, s.action_type, s.action_data, s.messages_snapshot_id, s.messages_count,
+--   | s.step_number, s.action_type, s.action_data, s.messages_snapshot_id AS snapshot_id, s.messages_count,
 --   | s.estimated_tokens, s.duration_ms, s.tool_name, s.tool_use_id, s.outcome, s.model,
 --   | s.provider, s.input_tokens, s.output_tokens, s.cache_creation_input_tokens,
 --   | s.cache_read_input_tokens, s.cost_pico, s.price_version, s.created_at
@@ -32,6 +32,9 @@
 --   | AND coalesce(s.model = :model, :model IS NULL)
 --   | ORDER BY s.at DESC, s.log_id DESC LIMIT :limit
 -- define after_skipped: {{between}} ORDER BY s.at DESC, s.log_id DESC LIMIT 1 OFFSET :skip
+
+-- reads step_read: struct step from {{step_columns}}
+-- binds step_bind: struct step for step_insert
 
 -- name: step_take_numbers
 UPDATE runs SET step_count = step_count + :count WHERE tenant_id = :tenant_id AND id = :run_id;

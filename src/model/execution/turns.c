@@ -31,25 +31,9 @@ static enum error check_transition(struct context *c, enum turn_status from, enu
 
 static void read_row(struct query *q, struct turn *out)
 {
-    *out = (struct turn){0};
-    out->id = row_uuid(q);
-    out->run_id = row_uuid(q);
-    out->number = row_i64(q);
-    out->input = row_text(q);
-    out->output = row_text(q);
-    out->status = row_enum(q, turn_statuses);
-    out->usage.llm_calls = row_i64(q);
-    out->usage.input_tokens = row_i64(q);
-    out->usage.output_tokens = row_i64(q);
-    out->usage.cost_pico = row_i64(q);
-    out->usage.unpriced_calls = row_i64(q);
+    turn_read(q, out);
     out->usage.has_cost =
         out->usage.unpriced_calls == 0 || out->usage.llm_calls > out->usage.unpriced_calls;
-    out->has_latency_ms = row_i64_if(q, &out->latency_ms);
-    out->has_checkpoint_id = row_uuid_if(q, &out->checkpoint_id);
-    out->created_at = row_i64(q);
-    out->has_finished_at = row_i64_if(q, &out->finished_at);
-    out->version = row_i64(q);
 }
 
 enum error turn_get(struct context *c, struct uuid run_id, struct uuid id, struct turn *out_turn)
@@ -199,21 +183,11 @@ static enum error tell(
     return event_emit(c, run->thread_id, &event);
 }
 
-static void bind_content(struct query *q, const struct turn *turn)
-{
-    query_uuid(q, id, turn->id);
-    query_text(q, output, turn->output);
-    query_text(q, status, turn_status_word(turn->status));
-    query_i64_if(q, latency_ms, turn->has_latency_ms, turn->latency_ms);
-    query_uuid_if(q, checkpoint_id, turn->has_checkpoint_id, turn->checkpoint_id);
-    query_i64_if(q, finished_at, turn->has_finished_at, turn->finished_at);
-}
-
 static enum error insert(struct context *c, const struct run *run, const struct turn *turn)
 {
     struct query q;
     context_query(c, &q, &SQL_TURN_INSERT);
-    bind_content(&q, turn);
+    turn_bind(&q, turn);
     query_uuid(&q, run_id, run->id);
     query_i64(&q, number, turn->number);
     query_text(&q, input, turn->input);
@@ -317,7 +291,7 @@ enum error turn_update(struct context *c, const struct run *run, const struct tu
         return e;
     take_end(c, &turn);
     context_query(c, &q, &SQL_TURN_UPDATE);
-    bind_content(&q, &turn);
+    turn_bind(&q, &turn);
     e = query_run(&q);
     if (e == OK)
         e = count_usage(c, run, turn.id, usage);

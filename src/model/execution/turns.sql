@@ -4,10 +4,13 @@
 -- types: finished_at int, now int
 
 -- define turn_before: t.id, t.run_id, t.number
--- define turn_after: t.status, t.llm_calls, t.tokens_in, t.tokens_out, t.cost_pico,
---   | t.unpriced_calls, t.latency_ms, t.checkpoint_id, t.created_at, t.finished_at, t.version
+-- define turn_after: t.status, t.llm_calls, t.tokens_in AS input_tokens,
+--   | t.tokens_out AS output_tokens, t.cost_pico, t.unpriced_calls, t.latency_ms, t.checkpoint_id, t.created_at, t.finished_at, t.version
 -- define turn_head: {{turn_before}}, NULL AS input, NULL AS output, {{turn_after}}
 -- define turn_whole: {{turn_before}}, t.input, t.output, {{turn_after}}
+
+-- reads turn_read: struct turn from {{turn_whole}}
+-- binds turn_bind: struct turn for turn_update
 
 -- name: turn_insert
 INSERT INTO turns (tenant_id, run_id, number, id, input, output, status, latency_ms, checkpoint_id,

@@ -10,28 +10,13 @@
 
 static void read_row(struct context *c, struct query *q, struct file_upload *out)
 {
-    struct str expected, hash;
-    *out = (struct file_upload){0};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->content_id = row_uuid(q);
-    out->name = row_text(q);
-    out->content_type = row_text(q);
-    out->size_bytes = row_i64(q);
-    out->offset_bytes = row_i64(q);
-    out->has_expected_version = row_i64_if(q, &out->expected_version);
-    expected = row_bytes(q);
-    out->sha256 = str_is_none(expected) ? STR_NONE : hex_encode(c->arena, expected);
-    hash = row_bytes(q);
+    file_upload_read(q, out);
+    if (!str_is_none(out->sha256))
+        out->sha256 = hex_encode(c->arena, out->sha256);
+    struct str hash = row_bytes(q);
     out->is_hashed = hash.len == SHA256_LEN;
     if (out->is_hashed)
         memcpy(out->hash.bytes, hash.ptr, SHA256_LEN);
-    out->created_by = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->expires_at = row_i64(q);
-    out->has_writer = row_uuid_if(q, &out->writer);
-    (void)row_i64_if(q, &out->writer_until);
 }
 
 static enum error find(struct context *c, struct uuid thread_id, struct uuid id, bool *out_found,
@@ -135,17 +120,12 @@ enum error file_upload_create(struct context *c, struct file_upload *upload)
     TRY(decode_hash(c, upload->sha256, &hash));
     TRY(check_room(c, upload->thread_id));
     upload->id = uuid_v7();
+    upload->created_by = c->principal;
+    upload->expires_at = end_of_life(c);
     context_query(c, &q, &SQL_FILE_UPLOAD_INSERT);
-    query_uuid(&q, id, upload->id);
-    query_uuid(&q, thread_id, upload->thread_id);
-    query_text(&q, name, upload->name);
-    query_text(&q, content_type, upload->content_type);
-    query_i64(&q, size_bytes, upload->size_bytes);
-    query_i64_if(&q, expected_version, upload->has_expected_version, upload->expected_version);
+    file_upload_bind(&q, upload);
     query_bytes(&q, expected_sha256, hash);
-    query_text(&q, created_by, c->principal);
     query_i64(&q, now, c->now_us);
-    query_i64(&q, expires_at, end_of_life(c));
     TRY(query_run(&q));
     return file_upload_get(c, upload->thread_id, upload->id, upload);
 }

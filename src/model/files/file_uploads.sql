@@ -5,8 +5,11 @@
 -- types: content_id uuid, writer uuid, writer_until int, began uuid
 
 -- define upload_columns: id, thread_id, content_id, name, content_type, size_bytes, offset_bytes,
---   | expected_version, expected_sha256, sha256, created_by, created_at, updated_at, expires_at,
+--   | expected_version, expected_sha256 AS sha256, created_by, created_at, updated_at, expires_at,
 --   | writer, writer_until
+
+-- reads file_upload_read: struct file_upload from {{upload_columns}}
+-- binds file_upload_bind: struct file_upload for file_upload_insert
 
 -- name: file_upload_insert
 INSERT INTO uploads (tenant_id, id, thread_id, content_id, name, content_type, size_bytes,
@@ -15,11 +18,11 @@ VALUES (:tenant_id, :id, :thread_id, :id, :name, :content_type, :size_bytes, 0, 
     :expected_sha256, :created_by, :now, :now, :expires_at);
 
 -- name: file_upload_get
-SELECT {{upload_columns}} FROM uploads
+SELECT {{upload_columns}}, sha256 FROM uploads
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id = :id;
 
 -- name: file_upload_list
-SELECT {{upload_columns}} FROM uploads
+SELECT {{upload_columns}}, sha256 FROM uploads
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id
     AND id < CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 ORDER BY id DESC LIMIT :limit;

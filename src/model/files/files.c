@@ -49,38 +49,16 @@ enum error file_check_type(struct context *c, struct str type, struct str pointe
 
 void file_read_row(struct context *c, struct query *q, struct file *out)
 {
-    *out = (struct file){0};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->name = row_text(q);
-    out->version = row_i64(q);
-    out->size_bytes = row_i64(q);
-    out->sha256 = hex_encode(c->arena, row_bytes(q));
-    out->content_type = row_text(q);
-    out->created_by = row_text(q);
-    out->metadata = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->revision = row_i64(q);
+    file_read(q, out);
+    out->sha256 = hex_encode(c->arena, out->sha256);
 }
 
 static void read_version(struct context *c, struct query *q, struct file_version *out)
 {
-    *out = (struct file_version){0};
-    out->version = row_i64(q);
-    struct str hash = row_bytes(q);
-    if (hash.len == SHA256_LEN)
-        memcpy(out->hash.bytes, hash.ptr, SHA256_LEN);
-    out->sha256 = hex_encode(c->arena, hash);
-    out->size_bytes = row_i64(q);
-    out->content_type = row_text(q);
-    out->created_by = row_text(q);
-    out->created_at = row_i64(q);
-    out->has_source = row_uuid_if(q, &out->source_thread_id);
-    out->source_name = row_text(q);
-    (void)row_i64_if(q, &out->source_version);
-    out->has_restored_from = row_i64_if(q, &out->restored_from);
-    out->blob_id = row_uuid(q);
+    file_version_read(q, out);
+    if (out->sha256.len == SHA256_LEN)
+        memcpy(out->hash.bytes, out->sha256.ptr, SHA256_LEN);
+    out->sha256 = hex_encode(c->arena, out->sha256);
 }
 
 enum error file_exists(struct context *c, struct uuid thread_id, struct str name, bool *out_exists)

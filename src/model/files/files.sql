@@ -5,15 +5,19 @@
 -- types: source_name text, restored_from int, metadata json, now int
 -- types: first int, source_id uuid
 
--- define file_columns: f.id, f.thread_id, f.name, f.current_version, v.size_bytes, v.sha256,
---   | v.content_type, v.created_by, f.metadata, f.created_at, f.updated_at, f.revision
+-- define file_columns: f.id, f.thread_id, f.name, f.current_version AS version, v.size_bytes,
+--   | v.sha256, v.content_type, v.created_by, f.metadata, f.created_at, f.updated_at, f.revision
 -- define from_files: FROM files AS f JOIN file_versions AS v ON v.tenant_id = f.tenant_id
 --   | AND v.file_id = f.id AND v.version = f.current_version
 -- define version_columns: v.version, v.sha256, v.size_bytes, v.content_type, v.created_by,
---   | v.created_at, v.source_thread_id, v.source_name, v.source_version, v.restored_from, b.id
+--   | v.created_at, v.source_thread_id, v.source_name, v.source_version, v.restored_from,
+--   | b.id AS blob_id
 -- define from_versions: FROM files AS f JOIN file_versions AS v ON v.tenant_id = f.tenant_id
 --   | AND v.file_id = f.id
 --   | JOIN blobs AS b ON b.tenant_id = v.tenant_id AND b.sha256 = v.sha256
+
+-- reads file_read: struct file from {{file_columns}}
+-- reads file_version_read: struct file_version from {{version_columns}}
 
 -- name: file_exists
 SELECT 1 FROM files WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND name = :name;

@@ -73,16 +73,8 @@ struct str memory_above_namespace(struct arena *arena, struct str prefix)
 
 void memory_item_read_row(struct query *q, struct memory_item *out_item)
 {
-    *out_item = (struct memory_item){.number = row_i64(q)};
-    out_item->ns = row_text(q);
+    memory_item_of_row(q, out_item);
     out_item->labels = memory_split_namespace(q->arena, out_item->ns);
-    out_item->key = row_text(q);
-    out_item->value = row_text(q);
-    out_item->size_bytes = row_i64(q);
-    out_item->created_at = row_i64(q);
-    out_item->updated_at = row_i64(q);
-    out_item->has_expires_at = row_i64_if(q, &out_item->expires_at);
-    out_item->version = row_i64(q);
 }
 
 static enum error absent(struct context *c)

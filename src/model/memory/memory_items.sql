@@ -3,8 +3,9 @@
 -- types: expires_at int, number int, numbers json, from text, above text, before_at int
 -- types: before_number int, limit int, words text, match text
 
--- define columns: i.number, i.namespace, i.key, i.value, i.size_bytes, i.created_at, i.updated_at,
---   | i.expires_at, i.version
+-- define columns: i.number, i.namespace AS ns, i.key, i.value, i.size_bytes, i.created_at,
+--   | i.updated_at, i.expires_at, i.version
+-- reads memory_item_of_row: struct memory_item from {{columns}}
 -- define live: (i.expires_at IS NULL OR i.expires_at > :now)
 -- define under: i.tenant_id = :tenant_id AND i.namespace >= :from AND i.namespace < :above
 -- define by_number: {{sqlite: INDEXED BY store_items_by_number}}

@@ -9,16 +9,9 @@ enum { WALK_PAGE = 500 };
 
 static void read_row(struct query *q, struct audit_record *out, struct str *out_hash)
 {
-    out->seq = row_i64(q);
-    out->at = row_i64(q);
-    out->actor = row_text(q);
-    out->action = row_text(q);
-    out->object_type = row_text(q);
-    out->object_id = row_text(q);
-    out->request_id = row_text(q);
-    out->detail = row_text(q);
-    *out_hash = row_bytes(q);
-    out->hash = hex_encode(q->arena, *out_hash);
+    audit_read(q, out);
+    *out_hash = out->hash;
+    out->hash = hex_encode(q->arena, out->hash);
 }
 
 /* Writes the hashed bytes: the previous hash, then the record as a JSON array. The form must never
@@ -68,22 +61,6 @@ static struct str actor_text(struct context *c)
     return STR("open");
 }
 
-static enum error insert(struct context *c, const struct audit_record *r, struct sha256 hash)
-{
-    struct query q;
-    context_query(c, &q, &SQL_AUDIT_INSERT);
-    query_i64(&q, seq, r->seq);
-    query_i64(&q, at, r->at);
-    query_text(&q, actor, r->actor);
-    query_text(&q, action, r->action);
-    query_text(&q, object_type, r->object_type);
-    query_text(&q, object_id, r->object_id);
-    query_text(&q, request_id, r->request_id);
-    query_text(&q, detail, r->detail);
-    query_bytes(&q, hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
-    return query_run(&q);
-}
-
 enum error audit_record(struct context *c, const char *action, const char *object_type,
     struct uuid object_id, struct str detail)
 {
@@ -107,7 +84,11 @@ enum error audit_record(struct context *c, const char *action, const char *objec
         .object_id = arena_str(c->arena, (struct str){id, sizeof id}),
         .request_id = c->request_id,
         .detail = str_is_none(detail) ? STR("{}") : detail};
-    return insert(c, &r, chain_hash(c->tenant_id, previous, &r));
+    struct sha256 hash = chain_hash(c->tenant_id, previous, &r);
+    r.hash = (struct str){(const char *)hash.bytes, sizeof hash.bytes};
+    context_query(c, &q, &SQL_AUDIT_INSERT);
+    audit_bind(&q, &r);
+    return query_run(&q);
 }
 
 /* The first record has no previous hash; every other one must have one. */

@@ -5,6 +5,9 @@
 -- define before: CASE WHEN :before IS NULL THEN 9223372036854775807 ELSE :before END
 -- define audit_columns: seq, at, actor, action, object_type, object_id, request_id, detail, hash
 
+-- reads audit_read: struct audit_record from {{audit_columns}}
+-- binds audit_bind: struct audit_record for audit_insert
+
 -- name: audit_last
 SELECT seq, hash FROM audit_log WHERE tenant_id = :tenant_id ORDER BY seq DESC LIMIT 1;
 

@@ -41,15 +41,8 @@ static struct str_list decode_scopes(struct arena *arena, struct str text)
 
 static void read_row(struct query *q, struct api_key *out)
 {
-    *out = (struct api_key){.secret = STR_NONE};
-    out->id = row_uuid(q);
-    out->name = row_text(q);
+    key_read(q, out);
     out->scopes = decode_scopes(q->arena, row_text(q));
-    out->has_rate_limit = row_i64_if(q, &out->rate_limit_per_minute);
-    out->has_expires_at = row_i64_if(q, &out->expires_at);
-    out->is_revoked = row_i64_if(q, &out->revoked_at);
-    out->created_at = row_i64(q);
-    out->principal = row_text(q);
 }
 
 static struct str make_secret(struct arena *arena, struct uuid tenant_id, struct uuid key_id)
@@ -210,14 +203,10 @@ static enum error insert(struct context *c, struct uuid tenant_id, const struct 
     struct query q;
     context_enter(&theirs, tenant_id);
     context_query(&theirs, &q, &SQL_KEY_INSERT);
-    query_uuid(&q, id, key->id);
-    query_text(&q, name, key->name);
+    key_bind(&q, key);
     query_bytes(&q, secret_hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
     query_text(&q, scopes, encode_scopes(c->arena, &key->scopes));
-    query_i64_if(&q, rate_limit_per_minute, key->has_rate_limit, key->rate_limit_per_minute);
-    query_i64_if(&q, expires_at, key->has_expires_at, key->expires_at);
     query_i64(&q, now, c->now_us);
-    query_text(&q, principal, key->principal);
     enum error e = query_run(&q);
     context_enter(c, c->tenant_id);
     return e;

@@ -4,8 +4,12 @@
 -- types: since int, principal text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define key_columns: id, name, scopes, rate_limit_per_minute, expires_at, revoked_at, created_at,
+-- define key_members: id, name, rate_limit_per_minute, expires_at, revoked_at, created_at,
 --   | principal
+-- define key_columns: {{key_members}}, scopes
+
+-- reads key_read: struct api_key from {{key_members}}
+-- binds key_bind: struct api_key for key_insert
 
 -- name: key_insert
 INSERT INTO api_keys (tenant_id, id, name, secret_hash, scopes, rate_limit_per_minute, expires_at,

@@ -315,14 +315,7 @@ void event_publish_many(struct context *c)
 
 void event_read_row(struct query *q, struct event *out)
 {
-    out->id = row_i64(q);
-    out->thread_id = row_uuid(q);
-    out->seq = row_i64(q);
-    out->has_run_id = row_uuid_if(q, &out->run_id);
-    out->kind = row_text(q);
-    out->text = row_text(q);
-    out->payload = row_text(q);
-    out->created_at = row_i64(q);
+    event_read(q, out);
     int64_t marks = row_i64(q);
     out->frees_run = (marks & MARK_FREES_RUN) != 0;
     out->is_last = (marks & MARK_IS_LAST) != 0;

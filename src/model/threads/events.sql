@@ -4,7 +4,9 @@
 -- types: lease_now int, limit int, after_tenant uuid, after_id uuid, events json, tenants json
 -- types: principal text
 
--- define event_columns: id, thread_id, seq, run_id, kind, text, payload, created_at, marks
+-- define event_members: id, thread_id, seq, run_id, kind, text, payload, created_at
+-- define event_columns: {{event_members}}, marks
+-- reads event_read: struct event from {{event_members}}
 -- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
 --   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
 -- define not_pruned: NOT EXISTS (SELECT 1 FROM event_garbage AS g

@@ -154,14 +154,8 @@ enum error message_list_versions(struct context *c, const struct message *messag
     query_bool(&q, with_debug, with_debug);
     while (page_next(&q, page)) {
         struct message_version *v = &out_versions[page->count++];
-        struct message joined = {0};
-        v->version = row_i64(&q);
-        v->content = row_text(&q);
-        v->content_type = row_text(&q);
-        joined.metadata = row_text(&q);
-        v->filenames = row_text(&q);
-        v->created_at = row_i64(&q);
-        joined.debug = row_text(&q);
+        message_version_read(&q, v);
+        struct message joined = {.metadata = v->metadata, .debug = row_text(&q)};
         message_join_debug(c, &joined);
         v->metadata = joined.metadata;
     }
@@ -279,22 +273,7 @@ static enum error insert(struct context *c, const struct message *m)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_INSERT);
-    query_i64(&q, event_id, m->event_id);
-    query_uuid(&q, thread_id, m->thread_id);
-    query_i64(&q, seq, m->seq);
-    query_uuid(&q, id, m->id);
-    query_uuid_if(&q, sender_id, m->has_sender_id, m->sender_id);
-    query_text(&q, sender_role, m->sender_role);
-    query_text(&q, type, message_type_word(m->type));
-    query_text(&q, content, m->content);
-    query_text(&q, content_type, m->content_type);
-    query_text(&q, metadata, m->metadata);
-    query_text(&q, filenames, m->filenames);
-    query_uuid_if(&q, run_id, m->has_run_id, m->run_id);
-    query_uuid_if(&q, responds_to, m->has_responds_to, m->responds_to);
-    query_uuid_if(&q, addressed_to, m->has_addressed_to, m->addressed_to);
-    query_text(&q, command, m->command);
-    query_bool(&q, has_debug, m->has_debug);
+    message_bind_insert(&q, m);
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
     if (m->has_debug)
@@ -336,13 +315,7 @@ static enum error write_row(struct context *c, struct message *m)
 {
     struct query q;
     context_query(c, &q, &SQL_MESSAGE_UPDATE);
-    query_uuid(&q, id, m->id);
-    query_text(&q, content, m->content);
-    query_text(&q, content_type, m->content_type);
-    query_text(&q, metadata, m->metadata);
-    query_text(&q, filenames, m->filenames);
-    query_bool(&q, has_debug, m->has_debug);
-    query_i64_if(&q, deleted_at, m->has_deleted_at, m->deleted_at);
+    message_bind_update(&q, m);
     query_i64(&q, now, c->now_us);
     m->version++;
     m->updated_at = c->now_us;

@@ -21,6 +21,8 @@
 --   | WHERE p.tenant_id = {{found}}.tenant_id AND p.thread_id = {{found}}.thread_id
 --   | AND p.principal = :principal AND p.active))
 
+-- binds message_bind_insert: struct message for message_insert
+-- binds message_bind_update: struct message for message_update
 -- reads message_read: struct message from {{message_columns}}, debug
 
 -- name: message_insert
@@ -89,9 +91,12 @@ FROM messages AS m
 LEFT JOIN message_debug AS d ON d.tenant_id = m.tenant_id AND d.message_id = m.id
 WHERE m.tenant_id = :tenant_id AND m.id = :id;
 
+-- define version_columns: m.version, m.content, m.content_type, m.metadata, m.filenames,
+--   | m.created_at
+-- reads message_version_read: struct message_version from {{version_columns}}
 -- name: message_version_list
 -- page: version DESC
-SELECT m.size_bytes, m.version, m.content, m.content_type, m.metadata, m.filenames, m.created_at,
+SELECT m.size_bytes, {{version_columns}},
     CASE WHEN :with_debug THEN m.debug END AS debug
 FROM message_versions AS m
 WHERE m.tenant_id = :tenant_id AND m.message_id = :id AND m.version < :before

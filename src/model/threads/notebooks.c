@@ -101,17 +101,6 @@ enum error notebook_delete(struct context *c, struct uuid id)
 
 /* --- Sessions -------------------------------------------------------------------------------- */
 
-static void read_session(struct query *q, struct notebook_session *out)
-{
-    *out = (struct notebook_session){0};
-    out->notebook_id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->number = row_i64(q);
-    out->title = row_text(q);
-    out->status = row_text(q);
-    out->created_at = row_i64(q);
-}
-
 static enum error find_session(
     struct context *c, struct uuid thread_id, struct notebook_session *out, bool *out_found)
 {
@@ -120,7 +109,7 @@ static enum error find_session(
     query_uuid(&q, thread_id, thread_id);
     *out_found = query_next(&q);
     if (*out_found)
-        read_session(&q, out);
+        notebook_session_read(&q, out);
     return query_end(&q);
 }
 
@@ -184,7 +173,7 @@ enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, in
     query_uuid(&q, id, notebook_id);
     query_i64(&q, number, before > 0 ? before : INT64_MAX);
     while (page_next(&q, page))
-        read_session(&q, &out_sessions[page->count++]);
+        notebook_session_read(&q, &out_sessions[page->count++]);
     return query_end(&q);
 }
 

@@ -40,7 +40,9 @@ WHERE tenant_id = :tenant_id AND id = :id;
 -- name: notebook_delete
 DELETE FROM notebook_records WHERE tenant_id = :tenant_id AND id = :id;
 
--- define session: SELECT l.notebook_id, l.thread_id, l.number, t.title, t.status, l.created_at
+-- define session_columns: l.notebook_id, l.thread_id, l.number, t.title, t.status, l.created_at
+-- reads notebook_session_read: struct notebook_session from {{session_columns}}
+-- define session: SELECT {{session_columns}}
 --   | FROM notebook_threads AS l
 --   | JOIN threads AS t ON t.tenant_id = l.tenant_id AND t.id = l.thread_id
 

@@ -109,24 +109,9 @@ enum error participant_may_see(struct context *c, struct uuid thread_id, bool *o
 static void read_row(struct context *c, struct query *q, struct participant *out)
 {
     int64_t online_until;
-    *out = (struct participant){0};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->role = row_enum(q, participant_roles);
-    out->principal = row_text(q);
-    out->name = row_text(q);
-    out->image = row_text(q);
-    out->status = row_text(q);
-    out->permission = row_enum(q, participant_permissions);
-    out->has_active = true;
-    out->active = row_bool(q);
-    out->barred = row_bool(q);
+    participant_read(q, out);
     out->told_online = row_i64_if(q, &online_until);
     out->online = out->told_online && online_until > c->lease_now_us;
-    out->metadata = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
 }
 
 /* Reads at most one row and ends the query. */
@@ -267,21 +252,6 @@ static enum error check_image(struct context *c, struct str image)
 
 /* --- Join ----------------------------------------------------------------------------------- */
 
-static void bind(struct context *c, struct query *q, const struct participant *p)
-{
-    query_uuid(q, thread_id, p->thread_id);
-    query_uuid(q, id, p->id);
-    query_text(q, role, participant_role_word(p->role));
-    query_text(q, name, p->name);
-    query_text(q, image, p->image);
-    query_text(q, status, p->status);
-    query_text(q, permission, permission_word(p->permission));
-    query_bool(q, active, p->active);
-    query_bool(q, barred, p->barred);
-    query_text(q, metadata, p->metadata);
-    query_i64(q, now, c->now_us);
-}
-
 static enum error default_name(struct context *c, struct participant *p)
 {
     struct uuid agent_id;
@@ -344,8 +314,9 @@ static enum error insert(struct context *c, struct participant *p)
     p->id = uuid_v7();
     p->active = true;
     context_query(c, &q, &SQL_PARTICIPANT_INSERT);
-    bind(c, &q, p);
+    participant_bind(&q, p);
     query_text(&q, principal, p->principal);
+    query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
     return emit(c, p, NULL, false);
 }
@@ -354,7 +325,8 @@ static enum error write_row(struct context *c, const struct participant *p)
 {
     struct query q;
     context_query(c, &q, &SQL_PARTICIPANT_UPDATE);
-    bind(c, &q, p);
+    participant_bind(&q, p);
+    query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
 

@@ -4,8 +4,12 @@
 -- types: lease_now int, online_until int, before uuid, limit int
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define participant_columns: id, thread_id, role, principal, name, image, status, permission,
---   | active, barred, online_until, metadata, created_at, updated_at, version
+-- define participant_members: id, thread_id, role, principal, name, image, status, permission,
+--   | active, barred, metadata, created_at, updated_at, version
+-- define participant_columns: {{participant_members}}, online_until
+
+-- reads participant_read: struct participant from {{participant_members}}
+-- binds participant_bind: struct participant for participant_update
 
 -- name: participant_get
 SELECT {{participant_columns}} FROM participants

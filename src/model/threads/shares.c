@@ -38,24 +38,6 @@ static bool parse_token(struct arena *arena, struct str token, struct uuid *out_
 
 /* --- Read ----------------------------------------------------------------------------------- */
 
-static void read_row(struct query *q, struct share *out)
-{
-    *out = (struct share){.token = STR_NONE};
-    out->id = row_uuid(q);
-    out->thread_id = row_uuid(q);
-    out->kind = row_enum(q, share_kinds);
-    out->permission = row_enum(q, participant_permissions);
-    out->label = row_text(q);
-    out->has_max_redemptions = row_i64_if(q, &out->max_redemptions);
-    out->redemptions = row_i64(q);
-    out->has_expires_at = row_i64_if(q, &out->expires_at);
-    out->is_revoked = row_i64_if(q, &out->revoked_at);
-    out->created_by = row_text(q);
-    out->created_at = row_i64(q);
-    out->updated_at = row_i64(q);
-    out->version = row_i64(q);
-}
-
 static enum error find(struct context *c, struct uuid id, bool *out_found, struct share *out_share,
     struct str *out_hash)
 {
@@ -64,7 +46,7 @@ static enum error find(struct context *c, struct uuid id, bool *out_found, struc
     query_uuid(&q, id, id);
     *out_found = query_next(&q);
     if (*out_found) {
-        read_row(&q, out_share);
+        share_read(&q, out_share);
         *out_hash = row_bytes(&q);
     }
     return query_end(&q);
@@ -93,7 +75,7 @@ enum error share_list(struct context *c, struct uuid thread_id, bool has_before,
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, has_before, before);
     while (page_next(&q, page))
-        read_row(&q, &out_shares[page->count++]);
+        share_read(&q, &out_shares[page->count++]);
     return query_end(&q);
 }
 
@@ -104,18 +86,8 @@ enum error share_list_redemptions(struct context *c, struct uuid share_id, bool 
     page_begin(c, &q, &SQL_REDEMPTION_LIST, page);
     query_uuid(&q, share_id, share_id);
     query_uuid_if(&q, before, has_before, before);
-    while (page_next(&q, page)) {
-        struct redemption *r = &out_redemptions[page->count++];
-        *r = (struct redemption){.has_active = true};
-        r->id = row_uuid(&q);
-        r->share_id = row_uuid(&q);
-        r->principal = row_text(&q);
-        r->has_participant_id = row_uuid_if(&q, &r->participant_id);
-        r->previous_permission = row_text(&q);
-        r->has_copied_thread_id = row_uuid_if(&q, &r->copied_thread_id);
-        r->active = row_bool(&q);
-        r->created_at = row_i64(&q);
-    }
+    while (page_next(&q, page))
+        redemption_read(&q, &out_redemptions[page->count++]);
     return query_end(&q);
 }
 
@@ -161,15 +133,8 @@ static enum error insert(struct context *c, const struct share *share)
     struct sha256 hash = sha256_of(share->token);
     struct query q;
     context_query(c, &q, &SQL_SHARE_INSERT);
-    query_uuid(&q, id, share->id);
-    query_uuid(&q, thread_id, share->thread_id);
-    query_text(&q, kind, share_kind_word(share->kind));
-    query_text(&q, permission, permission_word(share->permission));
-    query_text(&q, label, share->label);
+    share_bind(&q, share);
     query_bytes(&q, token_hash, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
-    query_i64_if(&q, max_redemptions, share->has_max_redemptions, share->max_redemptions);
-    query_i64_if(&q, expires_at, share->has_expires_at, share->expires_at);
-    query_text(&q, created_by, c->principal);
     query_i64(&q, now, c->now_us);
     return query_run(&q);
 }
@@ -183,6 +148,7 @@ enum error share_create(struct context *c, struct uuid thread_id, struct share *
     TRY(thread_get_head(c, thread_id, &thread));
     TRY(check_new(c, share));
     share->id = uuid_v7();
+    share->created_by = c->principal;
     struct str token = share->token = make_token(c->arena, share->id);
     TRY(insert(c, share));
     TRY(audit_record(c, "share.created", "share", share->id, describe(c->arena, share)));
@@ -440,7 +406,7 @@ enum error share_close_all_by(
     query_i64(&q, now, c->now_us);
     query_i64(&q, limit, SHARES_MAX);
     while (query_next(&q))
-        read_row(&q, &shares[n++]);
+        share_read(&q, &shares[n++]);
     TRY(query_end(&q));
     for (size_t i = 0; i < n; i++)
         TRY(mark_revoked(c, &shares[i]));

@@ -8,6 +8,13 @@
 -- define share_columns: id, thread_id, kind, permission, label, max_redemptions, redemptions,
 --   | expires_at, revoked_at, created_by, created_at, updated_at, version
 
+-- define redemption_columns: id, share_id, principal, participant_id, previous_permission,
+--   | copied_thread_id, active, created_at
+
+-- reads share_read: struct share from {{share_columns}}
+-- reads redemption_read: struct redemption from {{redemption_columns}}
+-- binds share_bind: struct share for share_insert
+
 -- name: share_insert
 INSERT INTO shares (tenant_id, id, thread_id, kind, permission, label, token_hash, max_redemptions,
     expires_at, created_by, created_at, updated_at)
@@ -47,9 +54,6 @@ INSERT INTO share_redemptions (tenant_id, share_id, id, principal, participant_i
     previous_permission, copied_thread_id, active, created_at)
 VALUES (:tenant_id, :share_id, :id, :principal, :participant_id, :previous_permission,
     :copied_thread_id, :active, :now);
-
--- define redemption_columns: id, share_id, principal, participant_id, previous_permission,
---   | copied_thread_id, active, created_at
 
 -- name: redemption_list
 SELECT {{redemption_columns}} FROM share_redemptions
