@@ -80,15 +80,6 @@ static struct state_place place_of(const struct call *call)
     return place;
 }
 
-static int64_t version_of(const struct call *call)
-{
-    struct str param;
-    for (size_t i = 0; !str_is_none(param = route_param_name(call->route, i)); i++)
-        if (str_eq(param, STR("version")))
-            return call->request.numbers[i];
-    abort(); /* the route has no {version} */
-}
-
 /* The tenant writes the configuration, and the agent reads it. */
 static enum error check_may_write(struct context *c, const struct state_place *place)
 {
@@ -122,7 +113,7 @@ enum error handle_state_version_get(struct call *call, struct context *c)
 {
     const struct state_place place = place_of(call);
     struct state_version version;
-    TRY(state_version_get(c, &place, version_of(call), &version));
+    TRY(state_version_get(c, &place, call->request.numbers[call_param(call, "version")], &version));
     return call_answer(call, &schema_state_version, &version, 0);
 }
 

@@ -292,13 +292,10 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
     filter->show = parts[q->include];
     memcpy(filter->metadata_keys, call->request.metadata_keys, sizeof filter->metadata_keys);
     memcpy(filter->metadata_values, call->request.metadata_values, sizeof filter->metadata_values);
-    enum error e = read_cursor(call, q->page.cursor, filter);
-    if (e == OK)
-        e = checkpoint_list(c, filter, &page);
-    if (e == OK)
-        call_answer_list(call, schema, page.checkpoints, &page.page,
-            page.page.more ? write_cursor(call, filter, &page.next) : STR_NONE);
-    return e;
+    TRY(read_cursor(call, q->page.cursor, filter));
+    TRY(checkpoint_list(c, filter, &page));
+    return call_answer_list(call, schema, page.checkpoints, &page.page,
+        page.page.more ? write_cursor(call, filter, &page.next) : STR_NONE);
 }
 
 enum error handle_checkpoint_list(struct call *call, struct context *c)

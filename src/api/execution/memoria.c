@@ -228,21 +228,16 @@ enum error handle_workflow_start(struct call *call, struct context *c)
         .user_input = body->user_input,
         .ask_clarifications = body->ask_clarifications};
     int64_t cursor;
-    enum error e = current_cursor(c, &cursor);
-    if (e == OK)
-        e = open_workflow(c, body, &before);
-    if (e == OK)
-        e = run_start(c, before.id, RUN_POLICY_NONE, &run);
-    if (e == OK)
-        e = thread_get(c, before.id, &before);
+    TRY(current_cursor(c, &cursor));
+    TRY(open_workflow(c, body, &before));
+    TRY(run_start(c, before.id, RUN_POLICY_NONE, &run));
+    TRY(thread_get(c, before.id, &before));
     after = before;
-    if (e == OK)
-        e = append_to_context(call, before.context, body->user_input, &after.context);
+    TRY(append_to_context(call, before.context, body->user_input, &after.context));
     if (!str_is_none(body->preferences))
         after.preferences = body->preferences;
-    if (e == OK)
-        e = thread_update(c, &before, &after);
-    return e == OK ? answer(call, c, before.id, cursor) : e;
+    TRY(thread_update(c, &before, &after));
+    return answer(call, c, before.id, cursor);
 }
 
 /* --- Input, pause, resume, cancel ---------------------------------------------------------- */

@@ -132,16 +132,15 @@ static enum error take_date(
 static enum error take_days(struct call *call, struct context *c, struct usage_filter *filter)
 {
     const struct usage_query *q = call->request.query;
-    enum error e = take_date(call, "to", q->to, c->now_us / DAY_US, &filter->to_day);
+    TRY(take_date(call, "to", q->to, c->now_us / DAY_US, &filter->to_day));
     int64_t first = filter->to_day >= DEFAULT_DAYS ? filter->to_day - DEFAULT_DAYS + 1 : 0;
-    if (e == OK)
-        e = take_date(call, "from", q->from, first, &filter->from_day);
-    if (e == OK && filter->from_day > filter->to_day)
+    TRY(take_date(call, "from", q->from, first, &filter->from_day));
+    if (filter->from_day > filter->to_day)
         return problem_fault(&call->problem, STR("from"), "must not be after `to`");
-    if (e == OK && filter->to_day - filter->from_day >= USAGE_DAYS_MAX)
+    if (filter->to_day - filter->from_day >= USAGE_DAYS_MAX)
         return problem_fault(
             &call->problem, STR("from"), "must be at most %d days before `to`", USAGE_DAYS_MAX);
-    return e;
+    return OK;
 }
 
 static enum error take_groups(struct call *call, struct usage_filter *filter)

@@ -40,17 +40,13 @@ enum error handle_tenant_create(struct call *call, struct context *c)
     struct tenant_created created = {
         .key = {.name = STR("first key"),
             .scopes = {.items = (struct str[]){STR("admin")}, .count = 1}}};
-    enum error e = tenant_create(c, input->name, &created.tenant);
-    if (e == OK) {
-        /* The new key belongs to the new tenant, and so does its audit record. */
-        struct context theirs = *c;
-        context_enter(&theirs, created.tenant.id);
-        e = key_create(&theirs, created.tenant.id, &created.key);
-        context_enter(c, c->tenant_id);
-    }
-    if (e == OK)
-        call_answer(call, &schema_tenant_created, &created, 0);
-    return e;
+    TRY(tenant_create(c, input->name, &created.tenant));
+    /* The new key belongs to the new tenant, and so does its audit record. */
+    struct context theirs = *c;
+    context_enter(&theirs, created.tenant.id);
+    enum error e = key_create(&theirs, created.tenant.id, &created.key);
+    context_enter(c, c->tenant_id);
+    return e == OK ? call_answer(call, &schema_tenant_created, &created, 0) : e;
 }
 
 enum error handle_tenant_list(struct call *call, struct context *c)

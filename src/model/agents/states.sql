@@ -29,12 +29,14 @@ WHERE {{place}} AND d.name = :name;
 
 -- name: state_list
 -- page: name
-SELECT {{bytes_of: v.description}} AS size_bytes, {{head_columns}}, {{none}}, {{tail_columns}}, d.deleted_at
+SELECT {{bytes_of: v.description}} AS size_bytes, {{head_columns}}, {{none}},
+    {{tail_columns}}, d.deleted_at
 FROM state_documents AS d {{with_version}} {{list_where}};
 
 -- name: state_list_whole
 -- page: name
-SELECT coalesce(v.size_bytes, 0) AS size_bytes, {{head_columns}}, {{documents}}, {{tail_columns}}, d.deleted_at
+SELECT coalesce(v.size_bytes, 0) AS size_bytes, {{head_columns}}, {{documents}},
+    {{tail_columns}}, d.deleted_at
 FROM state_documents AS d {{with_version}} {{list_where}};
 
 -- name: state_insert

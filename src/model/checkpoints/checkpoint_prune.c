@@ -202,12 +202,9 @@ static enum error tell_copy(struct context *c, struct uuid from, struct uuid to,
 static enum error check_target(struct context *c, struct uuid from, struct uuid to)
 {
     struct thread thread;
-    enum error e = context_lock_threads(c, from, to);
-    if (e == OK)
-        e = thread_get_head(c, from, &thread);
-    if (e != OK)
-        return e;
-    e = participant_check_access(c, to, true);
+    TRY(context_lock_threads(c, from, to));
+    TRY(thread_get_head(c, from, &thread));
+    enum error e = participant_check_access(c, to, true);
     if (e == OK)
         e = thread_get_head(c, to, &thread);
     if (e != ERR_NOT_FOUND)
@@ -222,25 +219,22 @@ enum error checkpoint_copy(struct context *c, struct uuid from_thread_id, struct
     struct checkpoint_removed copied = {0};
     int64_t bytes = 0;
     bool found = true;
-    enum error e = check_target(c, from_thread_id, to_thread_id);
-    while (e == OK && !copied.more) {
+    TRY(check_target(c, from_thread_id, to_thread_id));
+    while (!copied.more) {
         struct arena_mark mark = arena_mark(c->arena);
         struct checkpoint k;
-        e = next_to_copy(c, from_thread_id, to_thread_id, &found, &k);
-        if (e != OK || !found)
+        TRY(next_to_copy(c, from_thread_id, to_thread_id, &found, &k));
+        if (!found)
             break;
         copied.more = copied.count == CHECKPOINT_COPY_MAX || bytes > CHECKPOINT_COPY_MAX_BYTES;
         if (copied.more)
             break;
-        e = copy_one(c, &k, to_thread_id);
+        TRY(copy_one(c, &k, to_thread_id));
         bytes += k.size_bytes;
         copied.count++;
-        if (e == OK)
-            arena_rewind(c->arena, mark);
+        arena_rewind(c->arena, mark);
     }
-    if (e == OK)
-        e = tell_copy(c, from_thread_id, to_thread_id, copied.count);
-    if (e == OK)
-        *out_copied = copied;
-    return e;
+    TRY(tell_copy(c, from_thread_id, to_thread_id, copied.count));
+    *out_copied = copied;
+    return OK;
 }

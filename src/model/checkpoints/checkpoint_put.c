@@ -407,26 +407,23 @@ enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
     struct checkpoint old, latest;
     struct thread thread;
     bool exists = false, has_latest = false;
-    enum error e = thread_get_head(c, checkpoint->thread_id, &thread);
-    if (e == OK)
-        e = checkpoint_check_shape(c, checkpoint);
-    checkpoint->thread_key = e == OK ? thread.key : STR_NONE;
+    TRY(thread_get_head(c, checkpoint->thread_id, &thread));
+    TRY(checkpoint_check_shape(c, checkpoint));
+    checkpoint->thread_key = thread.key;
     checkpoint->sequence_num = 0;
-    if (e == OK && checkpoint->has_run_id && !put->is_unfenced)
-        e = run_check_in_thread(c, checkpoint->thread_id, checkpoint->run_id, STR("/run_id"));
-    if (e == OK && put->has_id && uuid_is_nil(checkpoint->id))
-        e = problem_fault(c->problem, STR("/id"), "must not be the nil UUID");
+    if (checkpoint->has_run_id && !put->is_unfenced)
+        TRY(run_check_in_thread(c, checkpoint->thread_id, checkpoint->run_id, STR("/run_id")));
     if (!put->has_id)
         checkpoint->id = uuid_v7();
-    else if (e == OK)
-        e = checkpoint_find(
-            c, checkpoint->thread_id, checkpoint->ns, checkpoint->id, true, &exists, &old);
-    if (e != OK)
-        return e;
+    else if (uuid_is_nil(checkpoint->id))
+        return problem_fault(c->problem, STR("/id"), "must not be the nil UUID");
+    else
+        TRY(checkpoint_find(
+            c, checkpoint->thread_id, checkpoint->ns, checkpoint->id, true, &exists, &old));
     *out_is_new = !exists;
     if (exists)
         return put_again(c, put, &old, checkpoint);
-    e = checkpoint_find_latest(
-        c, checkpoint->thread_id, checkpoint->ns, put->by_versions, &has_latest, &latest);
-    return e == OK ? put_new(c, put, has_latest ? &latest : NULL, checkpoint) : e;
+    TRY(checkpoint_find_latest(
+        c, checkpoint->thread_id, checkpoint->ns, put->by_versions, &has_latest, &latest));
+    return put_new(c, put, has_latest ? &latest : NULL, checkpoint);
 }

@@ -166,22 +166,18 @@ enum error checkpoint_put_writes(struct context *c, const struct checkpoint *che
     struct known *known = ARENA_NEW(c->arena, struct known);
     struct checkpoint k;
     size_t at;
-    enum error e = find_checkpoint(c, checkpoint, task, &k);
-    if (e == OK)
-        e = check_indexes(c, writes, n);
-    if (e == OK)
-        e = check_fence(c, &k);
-    if (e == OK)
-        e = read_known(c, &k, task, known);
-    if (e == OK)
-        e = check_room(c, known, writes, n);
+    TRY(find_checkpoint(c, checkpoint, task, &k));
+    TRY(check_indexes(c, writes, n));
+    TRY(check_fence(c, &k));
+    TRY(read_known(c, &k, task, known));
+    TRY(check_room(c, known, writes, n));
     *out_written = 0;
-    for (size_t i = 0; e == OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool is_known = find_known(known, writes[i].index, &at);
         if (is_known && writes[i].index >= 0)
             continue;
-        e = write_one(c, &k, task, &writes[i], is_known);
+        TRY(write_one(c, &k, task, &writes[i], is_known));
         ++*out_written;
     }
-    return e;
+    return OK;
 }

@@ -242,19 +242,19 @@ enum error checkpoint_list(
         before = (struct checkpoint_mark){INT64_MAX, INT64_MAX, UUID_NIL};
     page->page.count = page->page.bytes = 0;
     page->page.more = false;
-    enum error e = filter->of_all ? OK : get_thread(c, filter->thread_id);
-    if (e == OK && filter->has_before_id)
-        e = find_before(c, filter, &before.sequence_num);
-    while (e == OK && !page->page.more && count == SLICE_ROWS) {
+    if (!filter->of_all)
+        TRY(get_thread(c, filter->thread_id));
+    if (filter->has_before_id)
+        TRY(find_before(c, filter, &before.sequence_num));
+    while (!page->page.more && count == SLICE_ROWS) {
         struct arena_mark mark = arena_mark(c->arena);
         size_t taken = page->page.count;
-        e = read_slice(c, filter, &before, rows, &count);
-        if (e == OK)
-            e = take_slice(c, filter, rows, count, page, &seen);
+        TRY(read_slice(c, filter, &before, rows, &count));
+        TRY(take_slice(c, filter, rows, count, page, &seen));
         if (count > 0)
             before = mark_of(&rows[count - 1]);
-        if (e == OK && page->page.count == taken)
+        if (page->page.count == taken)
             arena_rewind(c->arena, mark);
     }
-    return e;
+    return OK;
 }

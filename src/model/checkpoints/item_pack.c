@@ -105,8 +105,8 @@ static enum error make_dictionary(struct context *c, struct arena *arena)
     struct str bytes;
     size_t n = 0, used = 0;
     buf_init(&samples, DICTIONARY_SAMPLE_BYTES + SAMPLE_MAX_BYTES);
-    enum error e = read_unpacked(c, arena, SAMPLES, DICTIONARY_SAMPLE_BYTES, items, &n);
-    for (size_t i = 0; e == OK && i < n && samples.len < DICTIONARY_SAMPLE_BYTES; i++) {
+    TRY(read_unpacked(c, arena, SAMPLES, DICTIONARY_SAMPLE_BYTES, items, &n));
+    for (size_t i = 0; i < n && samples.len < DICTIONARY_SAMPLE_BYTES; i++) {
         struct str text = str_slice(items[i].text, 0, SAMPLE_MAX_BYTES);
         if (text.len == 0)
             continue;
@@ -117,14 +117,12 @@ static enum error make_dictionary(struct context *c, struct arena *arena)
     size_t max_bytes = samples.len / 8;
     if (max_bytes > DICTIONARY_MAX_BYTES)
         max_bytes = DICTIONARY_MAX_BYTES;
-    if (e != OK)
-        return e;
     if (dictionary_train(arena, buf_str(&samples), sizes, used, max_bytes, &bytes))
         return insert(c, bytes);
     /* The items have nothing in common: do not try again in each pass. */
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = leave(c, items[i].sha256);
-    return e;
+    for (size_t i = 0; i < n; i++)
+        TRY(leave(c, items[i].sha256));
+    return OK;
 }
 
 /* --- Packing ---------------------------------------------------------------------------------- */
@@ -150,11 +148,11 @@ static enum error pack_slice(
 {
     struct unpacked *items = ARENA_ARRAY(arena, struct unpacked, ITEMS_A_JOB);
     size_t n = 0;
-    enum error e = read_unpacked(c, arena, ITEMS_A_JOB, BYTES_A_JOB, items, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        e = repack(c, arena, &items[i], dictionary);
-    *out_more = e == OK && n > 0;
-    return e;
+    TRY(read_unpacked(c, arena, ITEMS_A_JOB, BYTES_A_JOB, items, &n));
+    for (size_t i = 0; i < n; i++)
+        TRY(repack(c, arena, &items[i], dictionary));
+    *out_more = n > 0;
+    return OK;
 }
 
 enum error item_pack_some(struct context *c, bool *out_more)

@@ -75,17 +75,14 @@ enum error item_settle(struct context *c, bool *out_more)
     struct query q;
     context_query(c, &q, &SQL_ITEM_DOUBTS_SLICE);
     query_i64(&q, limit, ITEMS_A_JOB);
-    enum error e = read_hashes(c, &q, &doubtful);
-    if (e == OK)
-        e = lock_items(c, doubtful, &locked);
-    if (e == OK)
-        e = run_on_hashes(c, &SQL_ITEM_DELETE_UNUSED, locked);
-    if (e == OK)
-        e = run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP, locked);
-    if (e == OK && locked.len < doubtful.len)
-        e = run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP_ABSENT, doubtful);
-    *out_more = e == OK && locked.len == ITEMS_A_JOB * (size_t)SHA256_LEN;
-    return e;
+    TRY(read_hashes(c, &q, &doubtful));
+    TRY(lock_items(c, doubtful, &locked));
+    TRY(run_on_hashes(c, &SQL_ITEM_DELETE_UNUSED, locked));
+    TRY(run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP, locked));
+    if (locked.len < doubtful.len)
+        TRY(run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP_ABSENT, doubtful));
+    *out_more = locked.len == ITEMS_A_JOB * (size_t)SHA256_LEN;
+    return OK;
 }
 
 /* --- Snapshots of threads that are gone ------------------------------------------------------ */

@@ -230,12 +230,11 @@ static enum error sort_out(struct context *c, const struct run *run,
 {
     struct awaited_tool tool = {0};
     size_t unknown = 0;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         bool found;
         struct str id = results[i].tool_use_id;
-        e = find(c, run->id, id, &found, &tool);
-        if (e == OK && !found) {
+        TRY(find(c, run->id, id, &found, &tool));
+        if (!found) {
             unknown++;
             problem_fault(c->problem, arena_printf(c->arena, "/results/%zu/tool_use_id", i),
                 "must be the id of a tool that the run waits for");
@@ -247,7 +246,7 @@ static enum error sort_out(struct context *c, const struct run *run,
         else
             out->duplicates[out->n_duplicates++] = id;
     }
-    return e == OK && unknown > 0 ? ERR_INVALID : e;
+    return unknown > 0 ? ERR_INVALID : OK;
 }
 
 static enum error check_room(struct context *c, const struct run *run, int64_t pause,
@@ -338,34 +337,27 @@ enum error awaited_tools_settle(struct context *c, struct run *run,
     struct tool_outcome outcome = {.accepted = ARENA_ARRAY(c->arena, struct str, n),
         .duplicates = ARENA_ARRAY(c->arena, struct str, n)};
     int64_t pause = 0, open = 0, before = 0;
-    enum error e = number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause);
-    if (e == OK && pause == 0)
+    TRY(number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause));
+    if (pause == 0)
         return problem_set(c->problem, ERR_CONFLICT, "the run has not named any tool to wait for");
-    if (e == OK)
-        e = sort_out(c, run, results, n, is_new, &outcome);
-    if (e == OK)
-        e = check_unfinished(c, run, &outcome);
-    if (e == OK)
-        e = check_room(c, run, pause, results, is_new, n);
-    if (e == OK)
-        e = number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &before);
+    TRY(sort_out(c, run, results, n, is_new, &outcome));
+    TRY(check_unfinished(c, run, &outcome));
+    TRY(check_room(c, run, pause, results, is_new, n));
+    TRY(number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &before));
     open = before;
-    for (size_t i = 0; e == OK && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         if (!is_new[i])
             continue;
-        e = settle_one(c, run, &results[i]);
-        if (e == OK)
-            e = number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &open);
-        if (e == OK)
-            e = tell_result(c, run, results[i].tool_use_id, open);
+        TRY(settle_one(c, run, &results[i]));
+        TRY(number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &open));
+        TRY(tell_result(c, run, results[i].tool_use_id, open));
     }
     outcome.remaining = open;
-    outcome.resumed = e == OK && before > 0 && open == 0 && waits_for_tools(run);
+    outcome.resumed = before > 0 && open == 0 && waits_for_tools(run);
     if (outcome.resumed)
-        e = go_on(c, run, pause);
-    if (e == OK)
-        *out_outcome = outcome;
-    return e == OK ? run_get_head(c, run->id, run) : e;
+        TRY(go_on(c, run, pause));
+    *out_outcome = outcome;
+    return run_get_head(c, run->id, run);
 }
 
 /* --- Read ----------------------------------------------------------------------------------- */

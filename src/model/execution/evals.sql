@@ -1,8 +1,8 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, before uuid, name text, eval_type text, agent_id uuid
 -- types: agent_version text, run_id uuid, model text, provider text, evaluated_name text
--- types: eval_input json, eval_data json, score_micro int, has_passed bool, passed bool, metadata json
--- types: now int, limit int
+-- types: eval_input json, eval_data json, score_micro int, has_passed bool, passed bool
+-- types: metadata json, now int, limit int
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define eval_before: id, name, eval_type, agent_id, agent_version, run_id, model, provider,
@@ -52,8 +52,8 @@ VALUES (:tenant_id, :id, :name, :eval_type, :agent_id, :agent_version, :run_id, 
 UPDATE eval_runs SET name = :name, eval_type = :eval_type, agent_id = :agent_id,
     agent_version = :agent_version, run_id = :run_id, model = :model, provider = :provider,
     evaluated_name = :evaluated_name, eval_input = :eval_input, eval_data = :eval_data,
-    score_micro = :score_micro, passed = CASE WHEN :has_passed THEN :passed END, metadata = :metadata,
-    updated_at = :now, version = version + 1
+    score_micro = :score_micro, passed = CASE WHEN :has_passed THEN :passed END,
+    metadata = :metadata, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: eval_delete

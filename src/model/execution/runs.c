@@ -293,28 +293,21 @@ enum error run_start(
 {
     struct thread thread;
     bool wait;
-    enum error e = thread_get_head(c, thread_id, &thread);
-    if (e == OK)
-        e = take_agent(c, run);
-    if (e == OK)
-        e = check_start(c, &thread, policy, run, &wait);
-    if (e != OK)
-        return e;
+    TRY(thread_get_head(c, thread_id, &thread));
+    TRY(take_agent(c, run));
+    TRY(check_start(c, &thread, policy, run, &wait));
     run->id = uuid_v7();
     run->thread_id = thread_id;
     start_defaults(run, &thread);
     run->status = RUN_QUEUED;
     run->phase = PHASE_CREATED;
-    e = insert(c, run);
-    if (e == OK)
-        e = usage_count_started(c, run);
-    if (e == OK && !run->has_parent_run_id)
-        e = thread_set_recent_run(c, &thread, run->id);
-    if (e == OK)
-        e = run_get(c, run->id, run);
-    bool direct = e == OK && run->dispatch == RUN_DIRECT;
-    if (e == OK)
-        e = direct && !wait ? run_change(c, run, RUN_RUNNING, STR("started"))
-                            : run_announce(c, run, RUN_STATUS_NONE, STR("started"));
-    return e == OK ? run_get(c, run->id, run) : e;
+    TRY(insert(c, run));
+    TRY(usage_count_started(c, run));
+    if (!run->has_parent_run_id)
+        TRY(thread_set_recent_run(c, &thread, run->id));
+    TRY(run_get(c, run->id, run));
+    TRY(run->dispatch == RUN_DIRECT && !wait
+            ? run_change(c, run, RUN_RUNNING, STR("started"))
+            : run_announce(c, run, RUN_STATUS_NONE, STR("started")));
+    return run_get(c, run->id, run);
 }

@@ -8,9 +8,9 @@
 -- types: before_at int, before_id int, limit int, from_id int, skip int
 
 -- define step_columns: s.log_id, s.run_id, s.number, s.thread_id, s.agent_id, s.turn_id, s.at,
---   | s.step_number, s.action_type, s.action_data, s.messages_snapshot_id AS snapshot_id, s.messages_count,
---   | s.estimated_tokens, s.duration_ms, s.tool_name, s.tool_use_id, s.outcome, s.model,
---   | s.provider, s.input_tokens, s.output_tokens, s.cache_creation_input_tokens,
+--   | s.step_number, s.action_type, s.action_data, s.messages_snapshot_id AS snapshot_id,
+--   | s.messages_count, s.estimated_tokens, s.duration_ms, s.tool_name, s.tool_use_id, s.outcome,
+--   | s.model, s.provider, s.input_tokens, s.output_tokens, s.cache_creation_input_tokens,
 --   | s.cache_read_input_tokens, s.cost_pico, s.price_version, s.created_at
 
 -- define of_run: SELECT s.size_bytes, {{step_columns}}

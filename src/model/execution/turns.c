@@ -269,9 +269,8 @@ enum error turn_update(struct context *c, const struct run *run, const struct tu
     struct turn turn = *before;
     struct query q;
     bool has_new_output = str_differs(before->output, after->output);
-    enum error e = context_check_match(c, before->version);
-    if (e == OK)
-        e = run_check_fence(c, run);
+    TRY(context_check_match(c, before->version));
+    TRY(run_check_fence(c, run));
     turn.output = after->output;
     turn.status = after->status;
     /* Without a new status, new output may have one. */
@@ -281,23 +280,17 @@ enum error turn_update(struct context *c, const struct run *run, const struct tu
     turn.latency_ms = after->latency_ms;
     turn.has_checkpoint_id = after->has_checkpoint_id;
     turn.checkpoint_id = after->checkpoint_id;
-    if (e == OK && has_new_output && !str_is_none(turn.output))
-        e = take_status(c, &turn, before->status);
-    if (e == OK)
-        e = check_change(c, before, &turn, usage);
-    if (e == OK)
-        e = check_checkpoint(c, run, &turn);
-    if (e != OK)
-        return e;
+    if (has_new_output && !str_is_none(turn.output))
+        TRY(take_status(c, &turn, before->status));
+    TRY(check_change(c, before, &turn, usage));
+    TRY(check_checkpoint(c, run, &turn));
     take_end(c, &turn);
     context_query(c, &q, &SQL_TURN_UPDATE);
     turn_bind(&q, &turn);
-    e = query_run(&q);
-    if (e == OK)
-        e = count_usage(c, run, turn.id, usage);
-    if (e == OK)
-        e = tell(c, run, &turn, "turn.updated");
-    return e == OK ? turn_get(c, run->id, turn.id, after) : e;
+    TRY(query_run(&q));
+    TRY(count_usage(c, run, turn.id, usage));
+    TRY(tell(c, run, &turn, "turn.updated"));
+    return turn_get(c, run->id, turn.id, after);
 }
 
 static enum turn_status status_at_end(enum run_status status)

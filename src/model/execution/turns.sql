@@ -5,7 +5,8 @@
 
 -- define turn_before: t.id, t.run_id, t.number
 -- define turn_after: t.status, t.llm_calls, t.tokens_in AS input_tokens,
---   | t.tokens_out AS output_tokens, t.cost_pico, t.unpriced_calls, t.latency_ms, t.checkpoint_id, t.created_at, t.finished_at, t.version
+--   | t.tokens_out AS output_tokens, t.cost_pico, t.unpriced_calls, t.latency_ms,
+--   | t.checkpoint_id, t.created_at, t.finished_at, t.version
 -- define turn_head: {{turn_before}}, NULL AS input, NULL AS output, {{turn_after}}
 -- define turn_whole: {{turn_before}}, t.input, t.output, {{turn_after}}
 

@@ -90,13 +90,12 @@ enum error blob_settle(struct context *c, struct uuid blob_id, bool *out_unused)
     *out_unused = false;
     /* Lock before reading: waits for a transaction that adopts the blob, and then sees its
      * reference. */
-    enum error e = tx_is_shared(c->tx) ? run_on_blob(c, &SQL_BLOB_DOUBT_LOCK, blob_id) : OK;
-    if (e == OK)
-        e = is_referred_to(c, blob_id, &needed);
-    if (e == OK && !needed)
-        e = run_on_blob(c, &SQL_BLOB_DOUBT_DELETE, blob_id);
-    if (e == OK)
-        e = run_on_blob(c, &SQL_BLOB_DOUBTS_DROP, blob_id);
-    *out_unused = e == OK && !needed;
-    return e;
+    if (tx_is_shared(c->tx))
+        TRY(run_on_blob(c, &SQL_BLOB_DOUBT_LOCK, blob_id));
+    TRY(is_referred_to(c, blob_id, &needed));
+    if (!needed)
+        TRY(run_on_blob(c, &SQL_BLOB_DOUBT_DELETE, blob_id));
+    TRY(run_on_blob(c, &SQL_BLOB_DOUBTS_DROP, blob_id));
+    *out_unused = !needed;
+    return OK;
 }

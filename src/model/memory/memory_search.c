@@ -178,10 +178,9 @@ static enum error walk_by_time(struct walk *w)
     const struct memory_position *from = &w->search->from;
     struct candidate last = {.number = from->is_given ? from->number : INT64_MAX,
         .updated_at = from->is_given ? from->updated_at : INT64_MAX};
-    enum error e = OK;
-    struct arena pages;
+    CLEANUP(arena_deinit) struct arena pages;
     arena_init(&pages, SIZE_MAX);
-    for (size_t page = 0, n = 0; e == OK && n == page && !w->is_over;) {
+    for (size_t page = 0, n = 0; n == page && !w->is_over;) {
         struct query q;
         page = heads_a_page(w);
         struct candidate *heads = arena_alloc(&pages, page * sizeof *heads);
@@ -190,15 +189,14 @@ static enum error walk_by_time(struct walk *w)
         query_i64(&q, before_at, last.updated_at);
         query_i64(&q, before_number, last.number);
         query_i64(&q, limit, (int64_t)page);
-        e = memory_read_heads(&q, page, heads, &n);
-        if (e == OK && n > 0) {
+        TRY(memory_read_heads(&q, page, heads, &n));
+        if (n > 0) {
             last = heads[n - 1];
-            e = walk_over(w, heads, n);
+            TRY(walk_over(w, heads, n));
         }
         arena_clear(&pages);
     }
-    arena_deinit(&pages);
-    return e;
+    return OK;
 }
 
 /* --- By rank ---------------------------------------------------------------------------------- */

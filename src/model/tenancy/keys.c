@@ -214,17 +214,13 @@ static enum error insert(struct context *c, struct uuid tenant_id, const struct 
 
 enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *key)
 {
-    enum error e = check_scopes(c, tenant_id, key);
-    if (e == OK)
-        e = check_principal(c, key);
-    if (e == OK)
-        e = check_first(c, key);
-    if (e != OK)
-        return e;
+    TRY(check_scopes(c, tenant_id, key));
+    TRY(check_principal(c, key));
+    TRY(check_first(c, key));
     key->id = uuid_v7();
     key->secret = make_secret(c->arena, tenant_id, key->id);
     key->created_at = c->now_us;
-    e = insert(c, tenant_id, key);
+    enum error e = insert(c, tenant_id, key);
     tx_drop_memo(c->tx);
     /* Streams that were opened without a key lose their access. */
     if (e == OK && c->actor == ACTOR_OPEN)
@@ -258,28 +254,23 @@ enum error key_list(struct context *c, bool has_before, struct uuid before, stru
 enum error key_revoke(struct context *c, struct uuid id, struct api_key *out_key)
 {
     struct api_key key;
-    enum error e = context_lock_tenant(c);
-    if (e == OK)
-        e = key_get(c, id, &key);
-    if (e == OK && !key.is_revoked)
-        e = check_revocable(c, &key);
-    if (e != OK)
-        return e;
+    TRY(context_lock_tenant(c));
+    TRY(key_get(c, id, &key));
     if (key.is_revoked) {
         *out_key = key;
         return OK;
     }
+    TRY(check_revocable(c, &key));
     struct query q;
     context_query(c, &q, &SQL_KEY_REVOKE);
     query_uuid(&q, id, id);
     /* Other nodes find recently revoked keys by the clock of the database (tail.c). */
     query_i64(&q, now, tx_is_shared(c->tx) ? c->lease_now_us : c->now_us);
-    e = query_run(&q);
+    enum error e = query_run(&q);
     tx_drop_memo(c->tx);
-    if (e == OK)
-        e = audit_record(c, "key.revoked", "key", id, describe(c->arena, &key));
     if (e != OK)
         return e;
+    TRY(audit_record(c, "key.revoked", "key", id, describe(c->arena, &key)));
     event_publish_access_ended(c, c->tenant_id, id);
     return key_get(c, id, out_key);
 }

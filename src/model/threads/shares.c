@@ -224,24 +224,22 @@ static enum error give_part(
     struct redemption r = {.has_participant_id = true};
     enum permission previous = PERMISSION_NONE;
     bool found = false;
-    enum error e = participant_find(c, share->thread_id, c->principal, &found, &p);
+    TRY(participant_find(c, share->thread_id, c->principal, &found, &p));
     bool has_it = found && p.active && p.permission >= share->permission;
-    if (e == OK && !has_it) {
-        e = check_left(c, share);
+    if (!has_it) {
+        TRY(check_left(c, share));
         p = (struct participant){
             .principal = c->principal, .name = name, .permission = share->permission};
-        if (e == OK)
-            e = participant_admit(c, share->thread_id, &p, &previous);
+        TRY(participant_admit(c, share->thread_id, &p, &previous));
         r.participant_id = p.id;
         r.previous_permission = permission_word(previous);
-        if (e == OK)
-            e = note(c, share, &r);
+        TRY(note(c, share, &r));
     }
     out->thread_id = share->thread_id;
     out->participant_id = p.id;
     out->permission = p.permission;
     out->changed = !has_it;
-    return e;
+    return OK;
 }
 
 static enum error find_copy(

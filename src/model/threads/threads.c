@@ -329,17 +329,15 @@ enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_
     bool found = false, may_see = false;
     *out_is_new = false;
     for (int i = 0; i < ENSURE_TRIES; i++) {
-        enum error e = find_by_key(c, thread->key, &found, &existing);
-        if (e == OK && found)
-            e = participant_may_see(c, existing.id, &may_see);
-        if (e == OK && found && !may_see)
-            e = key_taken(c, thread->key, true, existing.id);
-        if (e == OK && found)
-            *thread = existing;
-        else if (e == OK)
-            e = create(c, thread, out_is_new);
-        if (e != OK || found || *out_is_new)
-            return e;
+        TRY(find_by_key(c, thread->key, &found, &existing));
+        if (found) {
+            TRY(participant_may_see(c, existing.id, &may_see));
+            *thread = may_see ? existing : *thread;
+            return may_see ? OK : key_taken(c, thread->key, true, existing.id);
+        }
+        TRY(create(c, thread, out_is_new));
+        if (*out_is_new)
+            return OK;
     }
     return problem_set(c->problem, ERR_UNAVAILABLE,
         "threads with this key are being created and deleted: send the request again");

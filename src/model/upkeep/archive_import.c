@@ -385,19 +385,16 @@ static enum error take_row(struct archive_walk *w, struct archive_value *row)
 static enum error copy_out(struct archive *a, const struct archive_content *content,
     struct content_writer *w, struct problem *problem)
 {
-    char *piece = mem_alloc(CONTENT_PIECE_BYTES);
+    CLEANUP(mem_freep) char *piece = mem_alloc(CONTENT_PIECE_BYTES);
     uint64_t at = 0;
-    enum error e = OK;
-    while (e == OK && at < content->size_bytes) {
+    while (at < content->size_bytes) {
         uint64_t left = content->size_bytes - at;
         size_t size = left < CONTENT_PIECE_BYTES ? (size_t)left : CONTENT_PIECE_BYTES;
-        e = archive_pread(a, content->at + at, piece, size, problem);
-        if (e == OK)
-            e = content_append(w, (struct str){piece, size});
+        TRY(archive_pread(a, content->at + at, piece, size, problem));
+        TRY(content_append(w, (struct str){piece, size}));
         at += size;
     }
-    mem_free(piece);
-    return e;
+    return OK;
 }
 
 enum error archive_stage(

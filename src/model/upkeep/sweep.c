@@ -40,13 +40,11 @@ static enum error resume_ids(struct context *c)
 
 enum error model_prepare(struct context *c)
 {
-    enum error e = tenant_ensure_default(c);
+    TRY(tenant_ensure_default(c));
     context_enter_system(c);
-    if (e == OK)
-        e = resume_ids(c);
-    if (e == OK)
-        e = participant_bound_online(c);
-    return e == OK ? run_renew_leases(c) : e;
+    TRY(resume_ids(c));
+    TRY(participant_bound_online(c));
+    return run_renew_leases(c);
 }
 
 /* The wall clock for ages. A clock that was set forward would prune recent events, so the wall
@@ -156,19 +154,18 @@ static enum error list_snapshots(struct context *c, struct sweep_list *list)
     struct snapshot_due due[REBASES_A_PASS];
     struct uuid tenant_id = UUID_NIL, thread_id = UUID_NIL;
     size_t n = 0;
-    enum error e = snapshot_first_garbage(c, &tenant_id, &thread_id);
-    if (e == OK && !uuid_is_nil(thread_id))
+    TRY(snapshot_first_garbage(c, &tenant_id, &thread_id));
+    if (!uuid_is_nil(thread_id))
         add(list, SWEEP_DROPPED, tenant_id, thread_id);
-    if (e == OK)
-        e = item_first_doubtful(c, &tenant_id);
-    if (e == OK && !uuid_is_nil(tenant_id))
+    TRY(item_first_doubtful(c, &tenant_id));
+    if (!uuid_is_nil(tenant_id))
         add(list, SWEEP_ITEMS, tenant_id, UUID_NIL);
-    if (e == OK && !tx_is_full(c->tx))
-        e = snapshot_list_rebase(c, REBASES_A_PASS, due, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
+    if (!tx_is_full(c->tx))
+        TRY(snapshot_list_rebase(c, REBASES_A_PASS, due, &n));
+    for (size_t i = 0; i < n; i++)
         add(list, SWEEP_REBASE, due[i].tenant_id, due[i].id);
     list->more = list->more || n > 0; /* a pass does a limited number: there may be more */
-    return e;
+    return OK;
 }
 
 /* One tenant in each pass. */
