@@ -95,9 +95,9 @@ static const struct schema schema_memoria_event =
 /* The view workflow_events has the same mapping. */
 bool memoria_event_is_shown(const struct event *event)
 {
-    return !event_kind_is_reserved(event->kind) ||
-           str_eq(event->kind, STR("conversation.created")) ||
-           str_eq(event->kind, STR("conversation.deleted"));
+    enum event_kind kind = event_kind_parse(event->kind);
+    return !event_kind_is_reserved(event->kind) || kind == EVENT_CONVERSATION_CREATED ||
+           kind == EVENT_CONVERSATION_DELETED;
 }
 
 void memoria_event_write(struct json_writer *w, const struct event *event)

@@ -144,14 +144,14 @@ static enum error write_payload(struct context *c, struct json_writer *w,
     return e;
 }
 
-enum error state_tell(struct context *c, const struct state_place *place, const char *kind,
+enum error state_tell(struct context *c, const struct state_place *place, enum event_kind kind,
     const struct state *before, const struct state *after)
 {
     struct threads threads;
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
     enum error e = write_payload(c, &payload.w, place, before, after);
-    struct event event = {.kind = str_of(kind),
+    struct event event = {.kind = event_kind_word(kind),
         .text = arena_printf(c->arena, "state document %.*s", STR_ARG(place->name)),
         .payload = json_text_take(&payload, c->arena)};
     if (e != OK)

@@ -158,7 +158,7 @@ static enum error add_version(
 }
 
 /* A configuration is administrative: a change is recorded in the audit log, but not in a thread. */
-static enum error tell(struct context *c, const struct state_place *place, const char *kind,
+static enum error tell(struct context *c, const struct state_place *place, enum event_kind kind,
     const struct state *before, const struct state *after)
 {
     if (!place->is_config)
@@ -175,9 +175,8 @@ enum error state_write(struct context *c, const struct state_place *place,
     TRY(write_row(c, place, before, &id));
     TRY(add_version(c, id, before->last_version + 1, after));
     TRY(find(c, place, after));
-    return tell(c, place,
-        before->version == 0 ? "assistant.state.created" : "assistant.state.updated", before,
-        after);
+    return tell(
+        c, place, before->version == 0 ? EVENT_STATE_CREATED : EVENT_STATE_UPDATED, before, after);
 }
 
 static enum error run_on(struct context *c, const struct sql_statement *statement, struct uuid id)
@@ -197,14 +196,14 @@ enum error state_delete(
     query_uuid(&q, id, before->id);
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
-    return state_tell(c, place, "assistant.state.deleted", before, NULL);
+    return state_tell(c, place, EVENT_STATE_DELETED, before, NULL);
 }
 
 enum error state_focus(struct context *c, const struct state_place *place)
 {
     struct state state;
     TRY(state_get(c, place, &state));
-    return state_tell(c, place, "assistant.state.focus", &state, NULL);
+    return state_tell(c, place, EVENT_STATE_FOCUS, &state, NULL);
 }
 
 enum error state_delete_of_thread(struct context *c, struct uuid thread_id)

@@ -56,8 +56,8 @@ static enum error tell(struct context *c, struct uuid thread_id, struct str ns, 
     json_write_name(&payload.w, "count");
     json_write_i64(&payload.w, count);
     json_write_end(&payload.w);
-    struct event event = {
-        .kind = STR("checkpoint.pruned"), .payload = json_text_take(&payload, c->arena)};
+    struct event event = {.kind = event_kind_word(EVENT_CHECKPOINT_PRUNED),
+        .payload = json_text_take(&payload, c->arena)};
     return event_emit(c, thread_id, &event);
 }
 
@@ -194,8 +194,8 @@ static enum error tell_copy(struct context *c, struct uuid from, struct uuid to,
     json_write_name(&payload.w, "count");
     json_write_i64(&payload.w, count);
     json_write_end(&payload.w);
-    struct event event = {
-        .kind = STR("checkpoint.copied"), .payload = json_text_take(&payload, c->arena)};
+    struct event event = {.kind = event_kind_word(EVENT_CHECKPOINT_COPIED),
+        .payload = json_text_take(&payload, c->arena)};
     return count > 0 ? event_emit(c, to, &event) : OK;
 }
 

@@ -121,7 +121,7 @@ enum error checkpoint_insert(struct context *c, struct checkpoint *k)
     return query_run(&q);
 }
 
-enum error checkpoint_tell(struct context *c, const char *kind, const struct checkpoint *k)
+enum error checkpoint_tell(struct context *c, enum event_kind kind, const struct checkpoint *k)
 {
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
@@ -138,7 +138,7 @@ enum error checkpoint_tell(struct context *c, const char *kind, const struct che
     json_write_name(w, "sequence_num");
     json_write_i64(w, k->sequence_num);
     json_write_end(w);
-    struct event event = {.kind = str_of(kind),
+    struct event event = {.kind = event_kind_word(kind),
         .has_run_id = k->has_run_id,
         .run_id = k->run_id,
         .payload = json_text_take(&payload, c->arena)};
@@ -333,7 +333,7 @@ static enum error replace(struct context *c, const struct checkpoint *old, struc
     checkpoint_bind(&q, k);
     TRY(query_run(&q));
     TRY(snapshot_drop(c, old->snapshot_id));
-    return checkpoint_tell(c, "checkpoint.updated", k);
+    return checkpoint_tell(c, EVENT_CHECKPOINT_UPDATED, k);
 }
 
 /* Determines the new values; stores a snapshot only if the put is a change. */
@@ -398,7 +398,7 @@ static enum error put_new(struct context *c, const struct checkpoint_put *put,
     k->size_bytes = snapshot.size_bytes;
     k->created_at = c->now_us;
     TRY(checkpoint_insert(c, k));
-    return checkpoint_tell(c, "checkpoint.created", k);
+    return checkpoint_tell(c, EVENT_CHECKPOINT_CREATED, k);
 }
 
 enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,

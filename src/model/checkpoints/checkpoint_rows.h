@@ -5,6 +5,7 @@
 
 #include "model/checkpoints/checkpoints.h"
 #include "model/execution/runs.h"
+#include "model/threads/events.h"
 
 /* These do not return ERR_NOT_FOUND. ns STR_NONE: any namespace. Without `whole` the checkpoint has
  * no documents. */
@@ -25,6 +26,6 @@ MUST_CHECK enum error checkpoint_check_shape(struct context *c, struct checkpoin
 void checkpoint_bind(struct query *q, const struct checkpoint *k);
 MUST_CHECK enum error checkpoint_insert(struct context *c, struct checkpoint *k);
 MUST_CHECK enum error checkpoint_tell(
-    struct context *c, const char *kind, const struct checkpoint *k);
+    struct context *c, enum event_kind kind, const struct checkpoint *k);
 
 #endif

@@ -159,7 +159,7 @@ static enum error tell_awaited(
     json_write_end(&payload.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = STR("tool.awaited"),
+        .kind = event_kind_word(EVENT_TOOL_AWAITED),
         .payload = json_text_take(&payload, c->arena)};
     return event_emit(c, run->thread_id, &event);
 }
@@ -211,7 +211,7 @@ static enum error tell_result(
     json_write_end(&payload.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = STR("tool.result"),
+        .kind = event_kind_word(EVENT_TOOL_RESULT),
         .payload = json_text_take(&payload, c->arena)};
     return event_emit(c, run->thread_id, &event);
 }

@@ -10,11 +10,11 @@
 #include "model/threads/events.h"
 
 static enum error tell(
-    struct context *c, const char *kind, const struct history_entry *entry, struct uuid run_id)
+    struct context *c, enum event_kind kind, const struct history_entry *entry, struct uuid run_id)
 {
     struct event event = {.has_run_id = true,
         .run_id = run_id,
-        .kind = str_of(kind),
+        .kind = event_kind_word(kind),
         .payload = arena_printf(
             c->arena, "{\"sequence_number\":%lld}", (long long)entry->sequence_number)};
     return event_emit(c, entry->thread_id, &event);
@@ -101,7 +101,7 @@ enum error history_append(struct context *c, const struct run *run)
     if (str_is_none(entry.stop_reason) && run->status != RUN_COMPLETED)
         entry.stop_reason = run_status_word(run->status);
     TRY(insert(c, &entry));
-    return tell(c, "history.created", &entry, run->id);
+    return tell(c, EVENT_HISTORY_CREATED, &entry, run->id);
 }
 
 /* Finds the topmost ancestor of the run, at most RUN_DEPTH_MAX levels above. */
@@ -149,7 +149,7 @@ enum error history_update_usage(struct context *c, const struct run *run)
     TRY(set_usage(c, &entry, &found));
     if (found)
         TRY(find_number(c, &entry));
-    return found ? tell(c, "history.updated", &entry, root.id) : OK;
+    return found ? tell(c, EVENT_HISTORY_UPDATED, &entry, root.id) : OK;
 }
 
 /* --- Read ----------------------------------------------------------------------------------- */
@@ -280,6 +280,6 @@ enum error history_update(
     if (has_messages)
         TRY(transcript_replace(c, entry.thread_id, after->messages, &entry.messages_id));
     TRY(write_row(c, &entry));
-    TRY(tell(c, "history.updated", &entry, entry.run_id));
+    TRY(tell(c, EVENT_HISTORY_UPDATED, &entry, entry.run_id));
     return history_get(c, entry.thread_id, entry.sequence_number, true, after);
 }

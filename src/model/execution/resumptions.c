@@ -203,7 +203,7 @@ static enum error write_place(struct context *c, const struct resumption *r)
 
 static enum error tell(struct context *c, struct uuid thread_id, int64_t version)
 {
-    struct event event = {.kind = STR("resumption.updated"),
+    struct event event = {.kind = event_kind_word(EVENT_RESUMPTION_UPDATED),
         .payload = arena_printf(c->arena, "{\"version\":%lld}", (long long)version)};
     return event_emit(c, thread_id, &event);
 }

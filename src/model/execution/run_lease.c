@@ -150,7 +150,7 @@ enum error run_claim(
     /* The seq of the event that will report this claim, which is unique in the thread. */
     out_run->fence = thread.last_seq + 1;
     hold(c, out_run, claim->lease_ms);
-    TRY(run_change(c, out_run, RUN_RUNNING, STR("claimed")));
+    TRY(run_change(c, out_run, RUN_RUNNING, run_reason_word(REASON_CLAIMED)));
     return run_get(c, out_run->id, out_run);
 }
 
@@ -176,7 +176,7 @@ enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms)
 enum error run_release(struct context *c, struct run *run)
 {
     TRY(need_fence(c, run));
-    TRY(run_change(c, run, RUN_QUEUED, STR("released")));
+    TRY(run_change(c, run, RUN_QUEUED, run_reason_word(REASON_RELEASED)));
     return run_get(c, run->id, run);
 }
 
@@ -206,7 +206,7 @@ enum error run_end_lease(struct context *c, struct uuid run_id)
         return OK;
     if (e != OK || !run.has_lease || lease_is_held(c, &run))
         return e;
-    return run_change(c, &run, RUN_QUEUED, STR("lease_expired"));
+    return run_change(c, &run, RUN_QUEUED, run_reason_word(REASON_LEASE_EXPIRED));
 }
 
 enum error run_renew_leases(struct context *c)

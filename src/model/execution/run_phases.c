@@ -93,7 +93,7 @@ static enum error tell(
     json_write_end(&payload.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = STR("run.phase"),
+        .kind = event_kind_word(EVENT_RUN_PHASE),
         .payload = json_text_take(&payload, c->arena)};
     return event_emit(c, run->thread_id, &event);
 }
@@ -140,7 +140,7 @@ struct phase_move run_phase_implied(const struct run *run, enum run_status to, s
     if (run_status_is_final(to)) {
         move.to = run_phase_at_end(to);
         move.trigger = to == RUN_CANCELLED ? TRIGGER_CANCEL : TRIGGER_STATUS;
-    } else if (run->phase == PHASE_AWAITING_HUMAN && str_eq(reason, STR("input"))) {
+    } else if (run->phase == PHASE_AWAITING_HUMAN && run_reason_parse(reason) == REASON_INPUT) {
         move.to = PHASE_PLANNING;
         move.trigger = TRIGGER_HUMAN_INPUT;
     } else if (run->phase_changes == 0 && waits_for_tools && to == RUN_RUNNING) {
@@ -226,7 +226,7 @@ static enum error apply(
     struct context *c, struct run *run, enum run_status status, const struct phase_move *move)
 {
     if (run->status != status)
-        return run_change_with(c, run, status, STR("phase"), move);
+        return run_change_with(c, run, status, run_reason_word(REASON_PHASE), move);
     TRY(run_take_phase(c, run, move));
     return run_write(c, run);
 }
@@ -252,7 +252,7 @@ enum error run_await_tools(struct context *c, struct run *run)
         return OK;
     if (uses && run->phase != PHASE_EXECUTING)
         return refuse(c, run->phase, phase_word(move.to));
-    return run_change_with(c, run, RUN_WAITING, STR("tools"), &move);
+    return run_change_with(c, run, RUN_WAITING, run_reason_word(REASON_TOOLS), &move);
 }
 
 enum error run_tools_done(struct context *c, struct run *run)
@@ -263,7 +263,7 @@ enum error run_tools_done(struct context *c, struct run *run)
     if (run->phase != PHASE_AWAITING_TOOL || run_is_finished(run))
         return OK;
     if (run->status == RUN_WAITING)
-        return run_change_with(c, run, run_ready_status(run), STR("tools"), &move);
+        return run_change_with(c, run, run_ready_status(run), run_reason_word(REASON_TOOLS), &move);
     /* A paused run has work to do once it is resumed. */
     if (run->paused_from == RUN_WAITING)
         run->paused_from = RUN_RUNNING;

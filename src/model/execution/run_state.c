@@ -10,6 +10,7 @@
 
 ENUM_DEFINE(run_statuses, RUN_STATUSES);
 ENUM_DEFINE(run_dispatches, RUN_DISPATCHES);
+ENUM_DEFINE(run_reasons, RUN_REASONS);
 
 unsigned run_transitions(enum run_status from)
 {
@@ -85,7 +86,7 @@ static void write_payload(
         write_document(w, "error", run->error);
     if (run->status == RUN_WAITING)
         write_document(w, "state", run->state);
-    if (str_eq(reason, STR("input")))
+    if (run->status != RUN_CANCELLED && run_reason_parse(reason) == REASON_INPUT)
         write_document(w, "input", run->input);
     json_write_end(w);
 }
@@ -125,7 +126,8 @@ static enum error cancel_children(struct context *c, const struct run *parent)
     struct run_array children;
     TRY(list_children(c, parent, &children));
     for (size_t i = 0; i < children.count; i++)
-        TRY(run_change(c, &children.runs[i], RUN_CANCELLED, STR("parent_finished")));
+        TRY(run_change(
+            c, &children.runs[i], RUN_CANCELLED, run_reason_word(REASON_PARENT_FINISHED)));
     return OK;
 }
 
@@ -138,7 +140,7 @@ static enum error start_next(struct context *c, struct uuid thread_id)
         return OK;
     struct run *next = &active.runs[0];
     bool ready = next->status == RUN_QUEUED && next->dispatch == RUN_DIRECT;
-    return ready ? run_change(c, next, RUN_RUNNING, STR("started")) : OK;
+    return ready ? run_change(c, next, RUN_RUNNING, run_reason_word(REASON_STARTED)) : OK;
 }
 
 static enum error finish(struct context *c, const struct run *run)
@@ -337,7 +339,7 @@ enum error run_input(struct context *c, struct run *run, struct str input)
     TRY(drop_pending_input(c, run));
     run->input = input;
     TRY(run_write_documents(c, run));
-    TRY(run_change(c, run, run_ready_status(run), STR("input")));
+    TRY(run_change(c, run, run_ready_status(run), run_reason_word(REASON_INPUT)));
     return run_get(c, run->id, run);
 }
 
@@ -345,7 +347,7 @@ enum error run_input(struct context *c, struct run *run, struct str input)
 enum error run_pause_tree(struct context *c, struct run *run)
 {
     struct run_array children;
-    TRY(run_change(c, run, RUN_PAUSED, STR("pause")));
+    TRY(run_change(c, run, RUN_PAUSED, run_reason_word(REASON_PAUSE)));
     TRY(list_children(c, run, &children));
     for (size_t i = 0; i < children.count; i++)
         if (children.runs[i].status != RUN_PAUSED)
@@ -361,7 +363,7 @@ enum error run_resume_tree(struct context *c, struct run *run)
     /* The event contains the question, which is in the state. */
     if (waited)
         TRY(run_get(c, run->id, run));
-    TRY(run_change(c, run, to, STR("resume")));
+    TRY(run_change(c, run, to, run_reason_word(REASON_RESUME)));
     TRY(list_children(c, run, &children));
     for (size_t i = 0; i < children.count; i++)
         if (children.runs[i].status == RUN_PAUSED)
@@ -403,6 +405,7 @@ enum error run_resume(struct context *c, struct run *run)
 enum error run_cancel(struct context *c, struct run *run, struct str reason)
 {
     TRY(context_check_match(c, run->version));
-    TRY(run_change(c, run, RUN_CANCELLED, str_is_none(reason) ? STR("cancel") : reason));
+    TRY(run_change(
+        c, run, RUN_CANCELLED, str_is_none(reason) ? run_reason_word(REASON_CANCEL) : reason));
     return run_get(c, run->id, run);
 }

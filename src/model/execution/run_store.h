@@ -33,6 +33,23 @@ MUST_CHECK enum error run_phase_of_patch(
 MUST_CHECK enum error run_check_status(
     struct context *c, const struct run *run, enum run_status to);
 
+/* The reasons in events of runs. A client may name another reason when it cancels a run. */
+#define RUN_REASONS(X)                           \
+    X(REASON_PHASE, "phase")                     \
+    X(REASON_TOOLS, "tools")                     \
+    X(REASON_CLAIMED, "claimed")                 \
+    X(REASON_RELEASED, "released")               \
+    X(REASON_LEASE_EXPIRED, "lease_expired")     \
+    X(REASON_ROLLED_BACK, "rolled_back")         \
+    X(REASON_INTERRUPTED, "interrupted")         \
+    X(REASON_STARTED, "started")                 \
+    X(REASON_PARENT_FINISHED, "parent_finished") \
+    X(REASON_INPUT, "input")                     \
+    X(REASON_PAUSE, "pause")                     \
+    X(REASON_RESUME, "resume")                   \
+    X(REASON_CANCEL, "cancel")
+ENUM_DECLARE(run_reason, RUN_REASON_NONE, run_reasons, RUN_REASONS);
+
 /*
  * Changes the status of the run: checks the table, writes the row, appends the event with `reason`
  * (STR_NONE: none) and carries out the consequences. `run` already has its other new members.

@@ -167,7 +167,8 @@ static enum error end_active(struct context *c, struct run_array *active, bool r
         struct run *run = &active->runs[i - 1];
         if (rollback)
             TRY(thread_undo_run(c, run->thread_id, run->id));
-        TRY(run_change(c, run, RUN_CANCELLED, rollback ? STR("rolled_back") : STR("interrupted")));
+        TRY(run_change(c, run, RUN_CANCELLED,
+            run_reason_word(rollback ? REASON_ROLLED_BACK : REASON_INTERRUPTED)));
     }
     return OK;
 }
@@ -306,8 +307,9 @@ enum error run_start(
     if (!run->has_parent_run_id)
         TRY(thread_set_recent_run(c, &thread, run->id));
     TRY(run_get(c, run->id, run));
-    TRY(run->dispatch == RUN_DIRECT && !wait
-            ? run_change(c, run, RUN_RUNNING, STR("started"))
-            : run_announce(c, run, RUN_STATUS_NONE, STR("started")));
+    if (run->dispatch == RUN_DIRECT && !wait)
+        TRY(run_change(c, run, RUN_RUNNING, run_reason_word(REASON_STARTED)));
+    else
+        TRY(run_announce(c, run, RUN_STATUS_NONE, run_reason_word(REASON_STARTED)));
     return run_get(c, run->id, run);
 }

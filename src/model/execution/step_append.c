@@ -238,7 +238,7 @@ static enum error tell(struct context *c, const struct run *run, const struct st
     json_write_end(&text.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = STR("steps.appended"),
+        .kind = event_kind_word(EVENT_STEPS_APPENDED),
         .payload = json_text_take(&text, c->arena)};
     return event_emit(c, run->thread_id, &event);
 }

@@ -165,7 +165,7 @@ static enum error check_checkpoint(
 /* --- Changes -------------------------------------------------------------------------------- */
 
 static enum error tell(
-    struct context *c, const struct run *run, const struct turn *turn, const char *kind)
+    struct context *c, const struct run *run, const struct turn *turn, enum event_kind kind)
 {
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
@@ -178,7 +178,7 @@ static enum error tell(
     json_write_end(&payload.w);
     struct event event = {.has_run_id = true,
         .run_id = run->id,
-        .kind = str_of(kind),
+        .kind = event_kind_word(kind),
         .payload = json_text_take(&payload, c->arena)};
     return event_emit(c, run->thread_id, &event);
 }
@@ -244,7 +244,7 @@ enum error turn_begin(
     take_end(c, turn);
     TRY(insert(c, run, turn));
     TRY(count_usage(c, run, turn->id, usage));
-    TRY(tell(c, run, turn, "turn.created"));
+    TRY(tell(c, run, turn, EVENT_TURN_CREATED));
     return turn_get(c, run->id, turn->id, turn);
 }
 
@@ -289,7 +289,7 @@ enum error turn_update(struct context *c, const struct run *run, const struct tu
     turn_bind(&q, &turn);
     TRY(query_run(&q));
     TRY(count_usage(c, run, turn.id, usage));
-    TRY(tell(c, run, &turn, "turn.updated"));
+    TRY(tell(c, run, &turn, EVENT_TURN_UPDATED));
     return turn_get(c, run->id, turn.id, after);
 }
 
@@ -314,5 +314,5 @@ enum error turn_end_running(struct context *c, const struct run *run)
     query_text(&q, status, turn_status_word(turn.status));
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
-    return tell(c, run, &turn, "turn.updated");
+    return tell(c, run, &turn, EVENT_TURN_UPDATED);
 }

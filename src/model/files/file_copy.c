@@ -90,5 +90,5 @@ enum error file_copy(
     TRY(write_copy(c, &told, &from, &known, exists));
     TRY(file_find(c, copy->to_thread_id, copy->to_name, &found, out_file));
     *out_created = !exists;
-    return file_tell(c, exists ? "file.updated" : "file.created", out_file, &told);
+    return file_tell(c, exists ? EVENT_FILE_UPDATED : EVENT_FILE_CREATED, out_file, &told);
 }

@@ -4,6 +4,7 @@
 #define MODEL_FILES_FILE_ROWS_H
 
 #include "model/files/files.h"
+#include "model/threads/events.h"
 
 void file_read_row(struct context *c, struct query *q, struct file *out);
 /* Finds the file without checking that the thread exists. */
@@ -27,6 +28,6 @@ struct file_row {
 MUST_CHECK enum error file_write_row(struct context *c, struct file_row *row);
 /* Reads the file again and appends an event: file.created, file.updated or file.deleted. */
 MUST_CHECK enum error file_tell(
-    struct context *c, const char *kind, const struct file *file, const struct file_copy *copy);
+    struct context *c, enum event_kind kind, const struct file *file, const struct file_copy *copy);
 
 #endif

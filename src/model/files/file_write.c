@@ -15,7 +15,7 @@ static void write_number(struct json_writer *w, const char *name, int64_t number
 }
 
 enum error file_tell(
-    struct context *c, const char *kind, const struct file *file, const struct file_copy *copy)
+    struct context *c, enum event_kind kind, const struct file *file, const struct file_copy *copy)
 {
     struct json_text payload;
     json_text_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
@@ -34,7 +34,7 @@ enum error file_tell(
         write_number(w, "source_version", copy->version);
     }
     json_write_end(w);
-    struct event event = {.kind = str_of(kind),
+    struct event event = {.kind = event_kind_word(kind),
         .text = arena_printf(
             c->arena, "%.*s, version %lld", STR_ARG(file->name), (long long)file->version),
         .payload = json_text_take(&payload, c->arena)};
@@ -128,7 +128,7 @@ static enum error add_version(struct context *c, bool exists, const struct file 
     TRY(file_write_row(c, &row));
     TRY(insert_version(c, row.id, v));
     TRY(file_find(c, row.thread_id, row.name, &found, out_file));
-    return file_tell(c, exists ? "file.updated" : "file.created", out_file, NULL);
+    return file_tell(c, exists ? EVENT_FILE_UPDATED : EVENT_FILE_CREATED, out_file, NULL);
 }
 
 /* The same as check_conditions, with the messages of an upload. */
@@ -220,7 +220,7 @@ enum error file_set_metadata(
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
     TRY(file_find(c, before->thread_id, before->name, &found, out_file));
-    return file_tell(c, "file.updated", out_file, NULL);
+    return file_tell(c, EVENT_FILE_UPDATED, out_file, NULL);
 }
 
 /* --- Deletion -------------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static enum error delete_whole(struct context *c, const struct file *file)
     TRY(blob_doubt_file(c, file->id));
     TRY(run_on_file(c, &SQL_FILE_END_SAVE, file->id));
     TRY(run_on_file(c, &SQL_FILE_DELETE, file->id));
-    return file_tell(c, "file.deleted", file, NULL);
+    return file_tell(c, EVENT_FILE_DELETED, file, NULL);
 }
 
 enum error file_delete(struct context *c, struct uuid thread_id, struct str name)
@@ -277,7 +277,7 @@ static enum error delete_one(
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
     TRY(file_find(c, file->thread_id, file->name, &found, &after));
-    return file_tell(c, "file.updated", &after, NULL);
+    return file_tell(c, EVENT_FILE_UPDATED, &after, NULL);
 }
 
 enum error file_delete_version(

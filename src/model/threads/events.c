@@ -43,7 +43,7 @@ bool event_kind_is_known(struct str kind)
 
 bool event_kind_is_plain(struct str kind)
 {
-    return event_kind_parse(kind) != EVENT_KIND_NONE;
+    return !str_has_byte(kind, '.') && event_kind_parse(kind) != EVENT_KIND_NONE;
 }
 
 bool event_kind_is_reserved(struct str kind)

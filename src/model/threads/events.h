@@ -22,14 +22,42 @@ enum {
     EVENT_MARK_FREES_RUN = 1, /* in the column marks */
 };
 
-/* The kinds without a namespace, which clients may append, too. Other kinds have a namespace:
- * "acme.vote". */
-#define EVENT_KINDS(X)            \
-    X(EVENT_PROGRESS, "progress") \
-    X(EVENT_STATUS, "status")     \
-    X(EVENT_WARNING, "warning")   \
-    X(EVENT_ERROR, "error")       \
-    X(EVENT_FINAL, "final")
+/* The kinds that Cairn appends. Clients may append those without a namespace, too, and kinds with a
+ * namespace of their own: "acme.vote". */
+#define EVENT_KINDS(X)                                    \
+    X(EVENT_PROGRESS, "progress")                         \
+    X(EVENT_STATUS, "status")                             \
+    X(EVENT_WARNING, "warning")                           \
+    X(EVENT_ERROR, "error")                               \
+    X(EVENT_FINAL, "final")                               \
+    X(EVENT_CONVERSATION_CREATED, "conversation.created") \
+    X(EVENT_CONVERSATION_UPDATED, "conversation.updated") \
+    X(EVENT_CONVERSATION_DELETED, "conversation.deleted") \
+    X(EVENT_PARTICIPANT_CREATED, "participant.created")   \
+    X(EVENT_PARTICIPANT_UPDATED, "participant.updated")   \
+    X(EVENT_MESSAGE_CREATED, "message.created")           \
+    X(EVENT_MESSAGE_UPDATED, "message.updated")           \
+    X(EVENT_MESSAGE_DELETED, "message.deleted")           \
+    X(EVENT_RUN_PHASE, "run.phase")                       \
+    X(EVENT_TURN_CREATED, "turn.created")                 \
+    X(EVENT_TURN_UPDATED, "turn.updated")                 \
+    X(EVENT_STEPS_APPENDED, "steps.appended")             \
+    X(EVENT_TOOL_AWAITED, "tool.awaited")                 \
+    X(EVENT_TOOL_RESULT, "tool.result")                   \
+    X(EVENT_RESUMPTION_UPDATED, "resumption.updated")     \
+    X(EVENT_HISTORY_CREATED, "history.created")           \
+    X(EVENT_HISTORY_UPDATED, "history.updated")           \
+    X(EVENT_STATE_CREATED, "assistant.state.created")     \
+    X(EVENT_STATE_UPDATED, "assistant.state.updated")     \
+    X(EVENT_STATE_DELETED, "assistant.state.deleted")     \
+    X(EVENT_STATE_FOCUS, "assistant.state.focus")         \
+    X(EVENT_FILE_CREATED, "file.created")                 \
+    X(EVENT_FILE_UPDATED, "file.updated")                 \
+    X(EVENT_FILE_DELETED, "file.deleted")                 \
+    X(EVENT_CHECKPOINT_CREATED, "checkpoint.created")     \
+    X(EVENT_CHECKPOINT_UPDATED, "checkpoint.updated")     \
+    X(EVENT_CHECKPOINT_PRUNED, "checkpoint.pruned")       \
+    X(EVENT_CHECKPOINT_COPIED, "checkpoint.copied")
 ENUM_DECLARE(event_kind, EVENT_KIND_NONE, event_kinds, EVENT_KINDS);
 
 struct event {

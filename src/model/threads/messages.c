@@ -210,7 +210,7 @@ static void write_content(struct json_writer *w, const struct message *m)
     json_write_bool(w, m->has_debug);
 }
 
-static struct event event_of(struct context *c, const struct message *m, const char *kind)
+static struct event event_of(struct context *c, const struct message *m, enum event_kind kind)
 {
     struct json_text payload;
     json_text_init(&payload, SIZE_MAX);
@@ -230,7 +230,7 @@ static struct event event_of(struct context *c, const struct message *m, const c
     json_write_name(w, "version");
     json_write_i64(w, m->version);
     json_write_end(w);
-    return (struct event){.kind = str_of(kind),
+    return (struct event){.kind = event_kind_word(kind),
         .has_run_id = m->has_run_id,
         .run_id = m->run_id,
         .payload = json_text_take(&payload, c->arena)};
@@ -253,7 +253,7 @@ enum error message_append_begin(struct context *c, struct uuid thread_id, struct
         messages[i].id = uuid_v7();
         messages[i].version = 1;
         messages[i].created_at = messages[i].updated_at = c->now_us;
-        events[i] = event_of(c, &messages[i], "message.created");
+        events[i] = event_of(c, &messages[i], EVENT_MESSAGE_CREATED);
     }
     *out_append = (struct message_append){.thread_id = thread_id, .messages = messages, .n = n};
     return event_append_begin(c, thread_id, events, n, &out_append->events);
@@ -356,7 +356,7 @@ enum error message_update(struct context *c, const struct message *before, struc
     TRY(keep_version(c, m.id));
     TRY(write_row(c, &m));
     TRY(message_index(c, &m));
-    struct event event = event_of(c, &m, "message.updated");
+    struct event event = event_of(c, &m, EVENT_MESSAGE_UPDATED);
     *after = m;
     return event_emit(c, m.thread_id, &event);
 }
@@ -377,6 +377,6 @@ enum error message_delete(struct context *c, struct message *message)
     message->deleted_at = c->now_us;
     TRY(write_row(c, message));
     TRY(message_unindex(c, message));
-    struct event event = event_of(c, message, "message.deleted");
+    struct event event = event_of(c, message, EVENT_MESSAGE_DELETED);
     return event_emit(c, message->thread_id, &event);
 }

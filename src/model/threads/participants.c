@@ -216,8 +216,8 @@ static struct str describe(
 static enum error emit(
     struct context *c, const struct participant *p, const char *const *changed, bool ends_access)
 {
-    struct event event = {
-        .kind = changed == NULL ? STR("participant.created") : STR("participant.updated"),
+    struct event event = {.kind = event_kind_word(changed == NULL ? EVENT_PARTICIPANT_CREATED
+                                                                  : EVENT_PARTICIPANT_UPDATED),
         .payload = describe(c->arena, p, changed),
         .ends_access = ends_access};
     return event_emit(c, p->thread_id, &event);

@@ -191,7 +191,7 @@ static enum error tell_created(struct context *c, const struct thread *thread)
     write_member(&payload.w, "to", status);
     write_about(&payload.w, thread);
     json_write_end(&payload.w);
-    struct event event = {.kind = STR("conversation.created"),
+    struct event event = {.kind = event_kind_word(EVENT_CONVERSATION_CREATED),
         .text = arena_printf(c->arena, "thread is %.*s", STR_ARG(status)),
         .payload = json_text_take(&payload, c->arena),
         .frees_run = true};
@@ -211,7 +211,7 @@ static enum error emit(struct context *c, struct uuid thread_id, const char *cha
     write_member(&payload.w, "to", to);
     json_write_end(&payload.w);
     struct event event = {
-        .kind = is_last ? STR("conversation.deleted") : event_kind_word(EVENT_STATUS),
+        .kind = event_kind_word(is_last ? EVENT_CONVERSATION_DELETED : EVENT_STATUS),
         .text = str_is_none(to) ? arena_printf(c->arena, "%s", change)
                                 : arena_printf(c->arena, "thread is %.*s", STR_ARG(to)),
         .payload = json_text_take(&payload, c->arena),
@@ -483,8 +483,8 @@ enum error thread_tell_update(struct context *c, const struct thread *before, st
     json_write_end(&payload.w);
     write_about(&payload.w, after);
     json_write_end(&payload.w);
-    struct event event = {
-        .kind = STR("conversation.updated"), .payload = json_text_take(&payload, c->arena)};
+    struct event event = {.kind = event_kind_word(EVENT_CONVERSATION_UPDATED),
+        .payload = json_text_take(&payload, c->arena)};
     TRY(event_emit(c, before->id, &event));
     return thread_get(c, before->id, after);
 }
