@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creates a snapshot from its base and a change, without reading the items of the base. */
 #include "base/json/json_write.h"
-#include "model/checkpoints/snapshot_store.h"
+#include "model/checkpoints/snapshot_rows.h"
 
 struct change {
     struct context *c;

@@ -3,7 +3,7 @@
 
 #include "model/checkpoints/items.h"
 #include "model/checkpoints/items.sql.h"
-#include "model/checkpoints/snapshot_store.h"
+#include "model/checkpoints/snapshot_rows.h"
 #include "model/checkpoints/snapshots.sql.h"
 
 enum {

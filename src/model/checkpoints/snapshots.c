@@ -2,7 +2,7 @@
 #include "model/checkpoints/snapshots.h"
 
 #include "model/checkpoints/items.h"
-#include "model/checkpoints/snapshot_store.h"
+#include "model/checkpoints/snapshot_rows.h"
 #include "model/checkpoints/snapshots.sql.h"
 #include "model/integrity.h"
 

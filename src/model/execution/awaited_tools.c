@@ -5,7 +5,7 @@
 #include "model/execution/awaited_tools.sql.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/run_phases.h"
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 #include "model/threads/events.h"
 
 ENUM_DEFINE(tool_sides, TOOL_SIDES);

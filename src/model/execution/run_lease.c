@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 
 /* How often a claim retries after another node has taken the run. */

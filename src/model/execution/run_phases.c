@@ -3,7 +3,7 @@
 
 #include "base/json/json_write.h"
 #include "model/execution/run_phases.sql.h"
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 #include "model/threads/events.h"
 
 ENUM_DEFINE(run_phases, RUN_PHASES);

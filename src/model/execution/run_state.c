@@ -2,7 +2,7 @@
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
 #include "model/execution/history.h"
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 #include "model/execution/turns.h"
 #include "model/execution/usage.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Verbs that change a thread and its active runs. */
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 
 /* Applies a verb to every active run, except those with the status `leave`. */
 static enum error each_active(struct context *c, struct thread *thread, enum run_status leave,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/execution/run_tree.h"
 
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 
 static int by_generation(const void *a, const void *b)

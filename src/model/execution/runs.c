@@ -2,7 +2,7 @@
 #include "model/execution/runs.h"
 
 #include "model/agents/agent_versions.h"
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 #include "model/execution/usage.h"
 

@@ -2,7 +2,7 @@
 /* Snapshots have the documents of their hashes and refer to the items of their manifests; items
  * have the content of their hashes. */
 #include "model/checkpoints/item_bytes.h"
-#include "model/checkpoints/snapshot_store.h"
+#include "model/checkpoints/snapshot_rows.h"
 #include "model/upkeep/fsck_relations.sql.h"
 #include "model/upkeep/fsck_walk.h"
 

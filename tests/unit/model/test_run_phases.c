@@ -2,7 +2,7 @@
 #include "model/execution/run_phases.h"
 
 #include "fixture.h"
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 
 enum { PHASES = 10 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "model/execution/run_store.h"
+#include "model/execution/run_rows.h"
 
 enum { STATUSES = 7 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The storage of snapshots. For snapshot*.c, fsck and archives; other files use snapshots.h. */
-#ifndef MODEL_CHECKPOINTS_SNAPSHOT_STORE_H
-#define MODEL_CHECKPOINTS_SNAPSHOT_STORE_H
+#ifndef MODEL_CHECKPOINTS_SNAPSHOT_ROWS_H
+#define MODEL_CHECKPOINTS_SNAPSHOT_ROWS_H
 
 #include "model/checkpoints/manifest.h"
 #include "model/checkpoints/snapshots.h"

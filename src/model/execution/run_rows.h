@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Private to the files of the run resource. */
-#ifndef MODEL_EXECUTION_RUN_STORE_H
-#define MODEL_EXECUTION_RUN_STORE_H
+#ifndef MODEL_EXECUTION_RUN_ROWS_H
+#define MODEL_EXECUTION_RUN_ROWS_H
 
 #include "model/execution/run_phases.h"
 
