@@ -13,7 +13,7 @@ struct arena_block {
 
 void arena_init(struct arena *a, size_t budget_bytes)
 {
-    *a = (struct arena){.budget_bytes = budget_bytes};
+    *a = ARENA_INIT(budget_bytes);
 }
 
 struct arena_mark arena_mark(const struct arena *a)

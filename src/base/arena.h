@@ -23,7 +23,9 @@ struct arena {
     size_t budget_bytes;
 };
 
-/* Allocates nothing until the first use. */
+/* The initial value of a variable with a budget. Allocates nothing until the first use. */
+#define ARENA_INIT(budget) ((struct arena){.budget_bytes = (budget)})
+/* The same for a member. */
 void arena_init(struct arena *a, size_t budget_bytes);
 /* Frees every block; the arena is empty and usable afterwards. */
 void arena_clear(struct arena *a);

@@ -5,7 +5,7 @@
 
 void buf_init(struct buf *b, size_t max_bytes)
 {
-    *b = (struct buf){.max = max_bytes};
+    *b = BUF_INIT(max_bytes);
 }
 
 void buf_deinit(struct buf *b)

@@ -20,6 +20,9 @@ struct buf {
     bool failed;
 };
 
+/* The initial value of a variable with a maximum. */
+#define BUF_INIT(max_bytes) ((struct buf){.max = (max_bytes)})
+/* The same for a member. */
 void buf_init(struct buf *b, size_t max_bytes);
 void buf_deinit(struct buf *b);
 /* Removes the content and clears `failed`; keeps the memory. */

@@ -54,8 +54,7 @@ struct sha256 sha256_finish(struct sha256_state *state)
 {
     struct sha256 digest;
     must(EVP_DigestFinal_ex(state->context, digest.bytes, NULL) == 1, "finish SHA-256");
-    EVP_MD_CTX_free(state->context);
-    OPENSSL_free(state);
+    sha256_freep(&state);
     return digest;
 }
 

@@ -11,7 +11,7 @@ struct sha256 {
     uint8_t bytes[SHA256_LEN];
 };
 
-/* An incremental SHA-256; sha256_finish frees it. */
+/* An incremental SHA-256. Either sha256_finish or sha256_freep frees it. */
 struct sha256_state;
 struct sha256_state *sha256_create(void);
 void sha256_add(struct sha256_state *state, struct str bytes);

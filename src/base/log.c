@@ -96,9 +96,8 @@ void log_write(enum log_level level, const char *message, const struct log_field
 {
     if (!log_is_on(level))
         return;
-    CLEANUP(buf_deinit) struct buf line;
+    struct buf line CLEANUP(buf_deinit) = BUF_INIT(MAX_LINE_BYTES);
     struct json_writer w;
-    buf_init(&line, MAX_LINE_BYTES);
     json_writer_init(&w, &line);
     begin_line(&w, level, message);
     for (size_t i = 0; i < n; i++)

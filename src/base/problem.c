@@ -3,7 +3,7 @@
 
 void problem_init(struct problem *p, struct arena *arena)
 {
-    *p = (struct problem){.arena = arena};
+    *p = PROBLEM_INIT(arena);
 }
 
 enum error problem_set(struct problem *p, enum error code, const char *fmt, ...)

@@ -30,6 +30,9 @@ struct problem {
     bool is_final; /* sending the same request again would do harm, whatever the table states */
 };
 
+/* The initial value of a variable. */
+#define PROBLEM_INIT(memory) ((struct problem){.arena = (memory)})
+/* The same for a member. */
 void problem_init(struct problem *p, struct arena *arena);
 
 /* Sets the code and the detail, and returns the code: `return problem_set(p, ERR_X, "…");` */

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "cli/layout_import.h"
 #include "cli/request.h"
 
@@ -81,16 +82,10 @@ static int target_open(struct target *t)
 
 static int target_write(struct target *t, struct str bytes)
 {
-    while (bytes.len > 0) {
-        ssize_t n = write(t->fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return cli_fail(t->cli, "cannot write %s: %s", t->file == NULL ? "stdout" : t->partial,
-                strerror(errno));
-        bytes = str_slice(bytes, (size_t)n, bytes.len);
-    }
-    return EXIT_SUCCESS;
+    if (fd_write_all(t->fd, bytes))
+        return EXIT_SUCCESS;
+    return cli_fail(
+        t->cli, "cannot write %s: %s", t->file == NULL ? "stdout" : t->partial, strerror(errno));
 }
 
 static int target_end(struct target *t, int code)
@@ -160,10 +155,7 @@ struct sent {
 static bool read_more(struct client_source *source, char *place, size_t room, size_t *out_size)
 {
     struct sent *s = CONTAINER_OF(source, struct sent, source);
-    ssize_t n;
-    do {
-        n = read(s->fd, place, room);
-    } while (n < 0 && errno == EINTR);
+    ssize_t n = fd_read(s->fd, place, room);
     if (n < 0)
         return false;
     s->done += (uint64_t)n;

@@ -38,7 +38,7 @@ const struct command command_backup = {
 static int run(struct cli *cli)
 {
     struct settings settings;
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(cli_arena(cli));
     struct backup_report report;
     struct str file = cli_argument(cli, 0);
     int refused = settings_load(cli, &settings);
@@ -47,7 +47,6 @@ static int run(struct cli *cli)
     if (!str_is_none(settings.config.db_url))
         return cli_fail(cli, "the configured database is PostgreSQL: back it up with pg_dump (see "
                              "docs/postgresql.md), or name a data directory with --data");
-    problem_init(&problem, cli_arena(cli));
     struct str data_dir = settings.config.data_dir;
     bool replaces = cli_flag(cli, "yes");
     enum error e = backup_create(data_dir, file, replaces, cli_progress(cli), &problem, &report);

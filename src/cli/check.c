@@ -134,13 +134,12 @@ static void conclude(struct cli *cli, const struct fsck *fsck)
 static int run(struct cli *cli)
 {
     struct settings settings;
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(cli_arena(cli));
     int refused = settings_load(cli, &settings);
     if (refused != EXIT_SUCCESS)
         return refused;
     if (cli_flag(cli, "quick") && cli_flag(cli, "deep"))
         return cli_usage(cli, "--quick and --deep exclude each other");
-    problem_init(&problem, cli_arena(cli));
     struct fsck *fsck = ARENA_NEW(cli_arena(cli), struct fsck);
     fsck->arena = cli_arena(cli);
     fsck->quick = cli_flag(cli, "quick");

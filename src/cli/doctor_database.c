@@ -27,8 +27,7 @@ static void check_integrity(struct doctor *d, int64_t version)
 {
     if (!d->full || version != store_known_schema())
         return;
-    struct problem problem;
-    problem_init(&problem, d->arena);
+    struct problem problem = PROBLEM_INIT(d->arena);
     struct fsck *fsck = ARENA_NEW(d->arena, struct fsck);
     fsck->arena = d->arena;
     fsck->progress = cli_progress(d->cli);
@@ -67,9 +66,8 @@ static void report_sqlite(struct doctor *d, const struct sqlite_inspection *foun
 
 static void check_sqlite(struct doctor *d)
 {
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(d->arena);
     struct sqlite_inspection found;
-    problem_init(&problem, d->arena);
     enum error e = sqlite_inspect(d->settings.config.data_dir, &problem, &found);
     if (e == OK)
         report_sqlite(d, &found);
@@ -111,9 +109,8 @@ static void report_postgres(struct doctor *d, const struct postgres_inspection *
 static void check_replica(struct doctor *d, int64_t primary_position)
 {
     enum { MAX_LAG_BYTES = 16 * 1024 * 1024 };
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(d->arena);
     struct postgres_inspection found;
-    problem_init(&problem, d->arena);
     enum error e = postgres_inspect(d->settings.config.db_replica_url, d->settings.config.db_schema,
         true, "--db-replica", &problem, &found);
     if (e != OK) {
@@ -135,9 +132,8 @@ static void check_replica(struct doctor *d, int64_t primary_position)
 
 static void check_postgres(struct doctor *d)
 {
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(d->arena);
     struct postgres_inspection found;
-    problem_init(&problem, d->arena);
     enum error e = postgres_inspect(
         d->settings.config.db_url, d->settings.config.db_schema, false, "--db", &problem, &found);
     if (e != OK) {

@@ -4,6 +4,7 @@
 #include <pwd.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "cli/doctor.h"
 #include "cli/endpoint.h"
 #include "cli/text.h"
@@ -121,12 +122,9 @@ static void check_missing(struct doctor *d, const char *dir, int why)
 /* If there is no database yet, the server creates the reserve with it. */
 static void check_reserve(struct doctor *d, const char *dir)
 {
-    int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0 || faccessat(fd, "cairn.db", F_OK, 0) != 0) {
-        if (fd >= 0)
-            close(fd);
+    int fd CLEANUP(fd_closep) = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (fd < 0 || faccessat(fd, "cairn.db", F_OK, 0) != 0)
         return;
-    }
     struct str size = text_bytes(d->arena, RESERVE_BYTES);
     bool fits = reserve_free_bytes(fd) >= RESERVE_BYTES + RESERVE_SPARE_BYTES;
     if (reserve_is_whole(fd))
@@ -138,7 +136,6 @@ static void check_reserve(struct doctor *d, const char *dir)
             "%s/" RESERVE_NAME
             " does not exist: with a full disk nothing could be cancelled or deleted",
             dir);
-    close(fd);
 }
 
 void doctor_check_data_dir(struct doctor *d)

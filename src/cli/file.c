@@ -25,8 +25,7 @@ bool file_read(struct arena *arena, struct str path, size_t max_bytes, struct st
 {
     bool is_stdin = str_eq(path, STR("-"));
     FILE *file CLEANUP(close_file) = is_stdin ? stdin : fopen(arena_cstr(arena, path), "re");
-    struct buf bytes CLEANUP(buf_deinit);
-    buf_init(&bytes, max_bytes);
+    struct buf bytes CLEANUP(buf_deinit) = BUF_INIT(max_bytes);
     if (file == NULL)
         return fail(arena, path, strerror(errno), out_why);
     while (!feof(file) && !ferror(file)) {

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "base/hash.h"
 #include "cli/request.h"
 #include "cli/resources.h"
@@ -24,10 +25,7 @@ struct sent_file {
 static bool read_piece(struct client_source *source, char *place, size_t room, size_t *out_size)
 {
     struct sent_file *f = CONTAINER_OF(source, struct sent_file, source);
-    ssize_t got;
-    do
-        got = read(f->fd, place, room);
-    while (got < 0 && errno == EINTR);
+    ssize_t got = fd_read(f->fd, place, room);
     if (got < 0)
         return false;
     *out_size = (size_t)got;
@@ -148,19 +146,6 @@ static int open_received(struct cli *cli, struct received_file *out)
     return EXIT_SUCCESS;
 }
 
-static bool write_all(int fd, struct str bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t done = write(fd, bytes.ptr, bytes.len);
-        if (done < 0 && errno == EINTR)
-            continue;
-        if (done < 0)
-            return false;
-        bytes = str_slice(bytes, (size_t)done, bytes.len);
-    }
-    return true;
-}
-
 /* sha-256=:BASE64: */
 static bool has_digest(struct cli *cli, const struct http_answer *head, struct sha256 hash)
 {
@@ -185,7 +170,7 @@ static int receive(struct cli *cli, struct remote *r, const struct http_answer *
         if (result != CLIENT_OK || run.len == 0)
             break;
         sha256_add(hash, run);
-        written = write_all(fd, run);
+        written = fd_write_all(fd, run);
         done += run.len;
         progress_report(progress, "receiving", done, total);
     } while (written);

@@ -194,10 +194,9 @@ static int print_pages(struct follower *f)
 /* Handles a complete frame of the stream. */
 static void take_frame(struct follower *f, const struct sse_event *frame)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json_doc doc;
     struct json_error error;
-    arena_init(&arena, SIZE_MAX);
     if (!json_parse(&arena, frame->data, &doc, &error))
         return;
     struct json json = json_root(&doc);

@@ -154,10 +154,9 @@ static struct str sentence(struct arena *arena, const char *summary)
 
 void help_print_program(FILE *out)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(ARENA_BYTES);
     const struct command *c;
     struct str noun = STR_NONE;
-    arena_init(&arena, ARENA_BYTES);
     fputs("cairn: durable runtime state for AI agents\n\n"
           "usage: cairn COMMAND [OPTION]…\n\ncommands:\n",
         out);
@@ -179,9 +178,8 @@ void help_print_program(FILE *out)
 
 void help_print_noun(FILE *out, struct str noun)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(ARENA_BYTES);
     const struct command *c, *alone = command_find(noun, STR_NONE);
-    arena_init(&arena, ARENA_BYTES);
     fprintf(out, "usage: cairn %.*s VERB [OPTION]…\n", STR_ARG(noun));
     if (alone != NULL)
         fprintf(out, "       %.*s\n", STR_ARG(usage_of(&arena, alone)));
@@ -202,8 +200,7 @@ static bool takes_json(const struct command *c)
 
 void help_print_command(FILE *out, const struct command *c)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, ARENA_BYTES);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(ARENA_BYTES);
     struct str usage = usage_of(&arena, c);
     fprintf(out, "usage: %.*s\n\n", STR_ARG(usage));
     print_wrapped(out, sentence(&arena, c->summary), 0, 0);
@@ -275,9 +272,8 @@ static void roff_shared(FILE *out, struct arena *arena)
 
 void help_print_man(FILE *out)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(ARENA_BYTES);
     const struct command *c;
-    arena_init(&arena, ARENA_BYTES);
     fputs(".TH CAIRN 1 \"\" \"cairn " CAIRN_VERSION "\" \"User Commands\"\n"
           ".SH NAME\ncairn \\- durable runtime state for AI agents\n"
           ".SH SYNOPSIS\n.B cairn\n\\fICOMMAND\\fR [\\fIOPTION\\fR]…\n.SH COMMANDS\n",

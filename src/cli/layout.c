@@ -85,16 +85,14 @@ int layout_ask(struct layout *l, struct str path, struct remote_answer *out_answ
 
 int layout_read_pages(struct layout *l, const struct pages *p, bool *out_found)
 {
-    struct buf cursor CLEANUP(buf_deinit);
+    struct buf cursor CLEANUP(buf_deinit) = BUF_INIT(4096);
     bool more = true;
     int code = EXIT_SUCCESS;
-    buf_init(&cursor, 4096);
     *out_found = true;
     while (code == EXIT_SUCCESS && more && *out_found) {
-        struct arena arena CLEANUP(arena_deinit);
+        struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
         struct remote_answer answer;
         struct json data, value;
-        arena_init(&arena, SIZE_MAX);
         struct str path = p->path;
         if (cursor.len > 0)
             path = arena_printf(&arena, "%.*s&cursor=%.*s", STR_ARG(path),
@@ -157,10 +155,9 @@ int layout_take_ids(struct layout *l, struct arena *arena, struct json data, voi
 
 int layout_sync_config(struct layout *l, const struct id_text *thread)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     bool found;
-    arena_init(&arena, SIZE_MAX);
     struct str name = arena_printf(&arena, LAYOUT_CONFIGS "/%.*s.json", ID_ARG(thread));
     int code = layout_ask(
         l, arena_printf(&arena, "/v1/threads/%.*s/resumption", ID_ARG(thread)), &answer, &found);
@@ -219,9 +216,8 @@ static int write_index(
  */
 static int drop_entries(struct layout *l, const struct id_text *thread, int64_t last)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct tree_names names;
-    arena_init(&arena, SIZE_MAX);
     struct str directory = arena_printf(&arena, LAYOUT_HISTORY "/%.*s", ID_ARG(thread));
     int code = tree_list(&l->tree, directory, &arena, &names);
     for (size_t i = 0; code == EXIT_SUCCESS && i < names.n; i++) {
@@ -243,10 +239,9 @@ static int drop_entries(struct layout *l, const struct id_text *thread, int64_t 
 
 int layout_sync_history(struct layout *l, const struct id_text *thread)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct history history = {.thread = thread};
     bool found;
-    arena_init(&arena, SIZE_MAX);
     struct pages pages = {
         .path = arena_printf(&arena, "/v1/threads/%.*s/history?include=messages&limit=%d",
             ID_ARG(thread), PAGE_DOCUMENTS),
@@ -260,12 +255,11 @@ int layout_sync_history(struct layout *l, const struct id_text *thread)
 
 int layout_sync_entry(struct layout *l, const struct id_text *thread, int64_t number)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct history history = {.thread = thread};
     struct remote_answer answer;
     struct json newest;
     bool found;
-    arena_init(&arena, SIZE_MAX);
     int code = layout_ask(l,
         arena_printf(&arena, "/v1/threads/%.*s/history/%lld", ID_ARG(thread), (long long)number),
         &answer, &found);

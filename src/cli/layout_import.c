@@ -92,9 +92,8 @@ struct batch {
 
 static int send_batch(struct batch *b)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
-    arena_init(&arena, SIZE_MAX);
     json_write_end(&b->text.w);
     struct str body = take(&b->text, &arena);
     size_t n = b->n;
@@ -130,8 +129,7 @@ static int take_step(void *to, struct arena *arena, struct json line, struct str
 static int send_steps(struct import *im, const struct read_run *run, const struct id_text *id)
 {
     struct batch batch = {.im = im, .run = *id};
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, SIZE_MAX);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     begin_batch(&batch);
     int code = run->steps == 0 ? EXIT_SUCCESS
                                : layout_read_lines(&im->layout.tree, im->thread->label, run->label,
@@ -146,10 +144,9 @@ static int send_steps(struct import *im, const struct read_run *run, const struc
 static int start_run(struct import *im, const struct read_run *run, struct str input,
     const struct id_text *parent, struct id_text *out_id)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_text body;
-    arena_init(&arena, SIZE_MAX);
     begin(&body);
     json_write_text_member(&body.w, "dispatch", STR("direct"));
     if (!str_is_none(input))
@@ -178,10 +175,9 @@ static int start_run(struct import *im, const struct read_run *run, struct str i
 static int finish_run(struct import *im, const struct id_text *run, struct str status,
     struct str content, struct str stop_reason)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_text body;
-    arena_init(&arena, SIZE_MAX);
     begin(&body);
     json_write_text_member(&body.w, "status", status);
     if (!str_is_none(content))
@@ -213,11 +209,10 @@ static bool has_tokens(struct json usage)
 /* Tokens that no step contains. */
 static int send_usage(struct import *im, const struct id_text *run, struct json entry)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_text body;
     struct json usage;
-    arena_init(&arena, SIZE_MAX);
     if (!json_get(entry, STR("usage"), &usage) || !has_tokens(usage))
         return EXIT_SUCCESS;
     begin(&body);
@@ -253,12 +248,11 @@ static int send_children(struct import *im, const struct read_run *of, const str
 
 static int send_entry(struct import *im, const struct read_run *run)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json entry;
     struct id_text id;
     struct json_text body;
-    arena_init(&arena, SIZE_MAX);
     int code = layout_read_object(&im->layout.tree,
         layout_entry_name(&arena, im->thread->label, run->sequence), &arena, &entry);
     if (code != EXIT_SUCCESS)
@@ -311,11 +305,10 @@ static int send_tools(struct import *im, const struct id_text *run)
 {
     static const char *const asked[] = {"tool_use_id", "name", "input", NULL};
     static const char *const results[] = {"tool_use_id", "content", "is_error", NULL};
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json config, list;
     struct json_text body;
-    arena_init(&arena, SIZE_MAX);
     int code = layout_read_object(
         &im->layout.tree, layout_config_name(&arena, im->thread->label), &arena, &config);
     if (code != EXIT_SUCCESS || !json_get(config, STR("pending_frontend_tools"), &list) ||
@@ -347,11 +340,10 @@ static int send_unfinished(struct import *im, struct id_text *out_first, bool *o
 
 static int send_config(struct import *im)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json config;
     struct json_text body;
-    arena_init(&arena, SIZE_MAX);
     if (!im->thread->has_config)
         return EXIT_SUCCESS;
     int code = layout_read_object(
@@ -369,9 +361,8 @@ static int send_config(struct import *im)
 
 static int remove_thread(struct import *im, const struct id_text *id)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
-    arena_init(&arena, SIZE_MAX);
     return send(
         im, "DELETE", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(id)), STR_NONE, &answer);
 }
@@ -379,11 +370,10 @@ static int remove_thread(struct import *im, const struct id_text *id)
 /* Returns true if the thread was imported before; removes an incomplete one. */
 static int look_for(struct import *im, bool *out_there)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json thread, mark;
     bool found;
-    arena_init(&arena, SIZE_MAX);
     *out_there = false;
     int code = layout_ask(&im->layout,
         arena_printf(&arena, "/v1/threads?limit=1&metadata.imported_from=%.*s",
@@ -399,10 +389,9 @@ static int look_for(struct import *im, bool *out_there)
 
 static int make_thread(struct import *im)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_text body;
-    arena_init(&arena, SIZE_MAX);
     begin(&body);
     write_origin(&body.w, im->thread->label, true);
     int code = send(im, "POST", STR("/v1/threads"), take(&body, &arena), &answer);
@@ -414,12 +403,11 @@ static int make_thread(struct import *im)
 
 static int fill_thread(struct import *im)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct id_text open;
     bool is_open = false;
     int code = EXIT_SUCCESS;
-    arena_init(&arena, SIZE_MAX);
     for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++)
         if (im->thread->runs[i].sequence > 0)
             code = send_entry(im, &im->thread->runs[i]);
@@ -493,10 +481,9 @@ static void report(struct import *im)
 
 int layout_import(struct cli *cli, struct str directory, bool only_looks)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct import im = {.layout = {.cli = cli, .tree = {.fd = -1}}};
     struct read_tree tree = {0};
-    arena_init(&arena, SIZE_MAX);
     begin(&im.report);
     json_write_name(&im.report.w, "threads");
     json_write_array(&im.report.w);

@@ -40,9 +40,8 @@ static int parse_object(
 
 int layout_read_object(struct tree *t, struct str name, struct arena *arena, struct json *out)
 {
-    struct buf bytes CLEANUP(buf_deinit);
+    struct buf bytes CLEANUP(buf_deinit) = BUF_INIT(FILE_MAX_BYTES);
     bool found;
-    buf_init(&bytes, FILE_MAX_BYTES);
     int code = tree_read(t, name, &bytes, &found);
     if (code == EXIT_SUCCESS && !found)
         code = wrong(t, name, "is missing");
@@ -53,21 +52,18 @@ int layout_read_object(struct tree *t, struct str name, struct arena *arena, str
 
 int layout_read_lines(struct tree *t, struct str thread, struct str run, take_line take, void *to)
 {
-    struct arena names CLEANUP(arena_deinit);
-    struct buf bytes CLEANUP(buf_deinit);
+    struct arena names CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
+    struct buf bytes CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     struct str rest, text;
     bool found;
     size_t number = 0;
-    arena_init(&names, SIZE_MAX);
-    buf_init(&bytes, SIZE_MAX);
     struct str name =
         arena_printf(&names, LAYOUT_RUNS "/%.*s/%.*s.jsonl", STR_ARG(thread), STR_ARG(run));
     int code = tree_read(t, name, &bytes, &found);
     rest = buf_str(&bytes);
     while (code == EXIT_SUCCESS && str_next_part(&rest, '\n', &text)) {
-        struct arena arena CLEANUP(arena_deinit);
+        struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
         struct json line;
-        arena_init(&arena, SIZE_MAX);
         number++;
         if (str_trim_blanks(text).len == 0)
             continue;
@@ -111,9 +107,8 @@ static struct str without_end(struct str name, struct str end)
 
 static int read_config(struct reader *r)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json config;
-    arena_init(&arena, SIZE_MAX);
     struct str name = layout_config_name(&arena, r->thread->label);
     int code = layout_read_object(r->tree, name, &arena, &config);
     if (code == EXIT_SUCCESS && !says(config, "agent_uuid", r->thread->label))
@@ -133,10 +128,9 @@ static struct read_run *find_run(struct read_thread *thread, struct str label)
 
 static int read_entry(struct reader *r, int64_t number)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json entry, value;
     int64_t sequence = number;
-    arena_init(&arena, SIZE_MAX);
     struct str name = layout_entry_name(&arena, r->thread->label, number);
     int code = layout_read_object(r->tree, name, &arena, &entry);
     if (code != EXIT_SUCCESS)

@@ -23,13 +23,12 @@ static bool log_id_of(struct json step, int64_t *out_id)
 static int check_last(
     struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_same)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_doc doc;
     struct json_error error;
     int64_t here, there;
     bool found;
-    arena_init(&arena, SIZE_MAX);
     *out_same = false;
     if (!json_parse_deep(&arena, buf_str(&lines->last), LAYOUT_DEPTH, &doc, &error) ||
         !log_id_of(json_root(&doc), &here))
@@ -72,10 +71,9 @@ static int take_steps(struct layout *l, struct arena *arena, struct json data, v
 static int take_next(
     struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_more)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     int code = EXIT_SUCCESS;
-    arena_init(&arena, SIZE_MAX);
     *out_more = true;
     for (size_t i = 0; code == EXIT_SUCCESS && *out_more && i < NEXT_STEPS; i++) {
         struct arena_mark mark = arena_mark(&arena);
@@ -92,8 +90,7 @@ static int take_next(
 static int take_all(
     struct layout *l, const struct id_text *run, struct tree_lines *lines, bool *out_found)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, SIZE_MAX);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct pages pages = {
         .path = arena_printf(
             &arena, "/v1/runs/%.*s/steps?include=messages&limit=%d", ID_ARG(run), PAGE_STEPS),
@@ -104,10 +101,9 @@ static int take_all(
 
 int layout_sync_run(struct layout *l, const struct id_text *thread, const struct id_text *run)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct tree_lines lines;
     bool same = true, found = true, more = true;
-    arena_init(&arena, SIZE_MAX);
     struct str name = run_name(&arena, thread, run);
     int code = tree_lines_open(&l->tree, name, &lines);
     if (code != EXIT_SUCCESS)
@@ -128,9 +124,8 @@ int layout_sync_run(struct layout *l, const struct id_text *thread, const struct
 /* Removes files of runs that the thread does not have. */
 static int drop_runs(struct layout *l, const struct id_text *thread, const struct found_ids *runs)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct tree_names names;
-    arena_init(&arena, SIZE_MAX);
     struct str directory = arena_printf(&arena, LAYOUT_RUNS "/%.*s", ID_ARG(thread));
     int code = tree_list(&l->tree, directory, &arena, &names);
     size_t kept = 0;
@@ -150,9 +145,8 @@ static int drop_runs(struct layout *l, const struct id_text *thread, const struc
 
 int layout_sync_runs(struct layout *l, const struct id_text *thread)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     bool found;
-    arena_init(&arena, SIZE_MAX);
     struct found_ids runs = {.arena = &arena, .number = "/step_count"};
     struct pages pages = {.path = arena_printf(&arena, "/v1/threads/%.*s/runs?limit=%d",
                               ID_ARG(thread), PAGE_OBJECTS),
@@ -180,10 +174,9 @@ int layout_sync_thread(struct layout *l, const struct id_text *thread)
 
 int layout_sync_all(struct layout *l)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct progress *progress = cli_progress(l->cli);
     bool found;
-    arena_init(&arena, SIZE_MAX);
     struct found_ids threads = {.arena = &arena};
     struct pages pages = {.path = arena_printf(&arena, "/v1/threads?limit=%d", PAGE_OBJECTS),
         .take = layout_take_ids,
@@ -198,10 +191,9 @@ int layout_sync_all(struct layout *l)
 
 static int forget_if_lost(struct layout *l, const struct id_text *thread)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     bool found;
-    arena_init(&arena, SIZE_MAX);
     int code =
         layout_ask(l, arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(thread)), &answer, &found);
     return code == EXIT_SUCCESS && !found ? layout_sync_thread(l, thread) : code;
@@ -210,9 +202,8 @@ static int forget_if_lost(struct layout *l, const struct id_text *thread)
 int layout_forget_lost(struct layout *l)
 {
     static const char *const places[] = {LAYOUT_CONFIGS, LAYOUT_HISTORY, LAYOUT_RUNS};
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     int code = EXIT_SUCCESS;
-    arena_init(&arena, SIZE_MAX);
     for (size_t p = 0; p < COUNT_OF(places); p++) {
         struct tree_names names = {0};
         if (code == EXIT_SUCCESS)

@@ -103,12 +103,11 @@ static struct str document(
 
 static struct str pretty(struct arena *arena, struct str compact)
 {
-    struct buf out CLEANUP(buf_deinit);
+    struct buf out CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     struct json_doc doc;
     struct json_error error;
     bool parsed = json_parse_deep(arena, compact, JSON_WRITE_MAX_DEPTH - 1, &doc, &error);
     assert(parsed);
-    buf_init(&out, SIZE_MAX);
     cli_append_pretty(&out, json_root(&doc));
     buf_append_byte(&out, '\n');
     return arena_str(arena, buf_str(&out));

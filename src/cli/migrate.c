@@ -243,7 +243,7 @@ static int run(struct cli *cli)
 {
     struct transfer_config config = {.despite_sessions = cli_flag(cli, "despite-sessions")};
     struct transfer_result result;
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(cli_arena(cli));
     if (cli_is_dry_run(cli) && cli_flag(cli, "verify-only"))
         return cli_usage(cli, "--dry-run and --verify-only exclude each other");
     config.mode = cli_is_dry_run(cli)            ? TRANSFER_DRY_RUN
@@ -252,7 +252,6 @@ static int run(struct cli *cli)
     int code = read_places(cli, &config);
     if (code != EXIT_SUCCESS)
         return code;
-    problem_init(&problem, cli_arena(cli));
     if (transfer_run(&config, cli_progress(cli), cli_arena(cli), &problem, &result) != OK) {
         if (config.mode == TRANSFER_MOVE && cli_is_interrupted(cli))
             cli_note(cli, "run the same command again to continue");

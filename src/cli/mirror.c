@@ -74,8 +74,7 @@ static bool set_cursor(struct mirror *m, struct str cursor)
 
 static int save(struct mirror *m)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, SIZE_MAX);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct str text = arena_printf(&arena, "{\"tenant_id\":\"%.*s\",\"cursor\":\"%.*s\"}\n",
         ID_ARG(&m->tenant), STR_ARG(buf_str(&m->cursor)));
     m->idle = 0;
@@ -86,14 +85,12 @@ static int save(struct mirror *m)
 /* An invalid file counts as none. */
 static int load(struct mirror *m)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    struct buf text CLEANUP(buf_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
+    struct buf text CLEANUP(buf_deinit) = BUF_INIT(STATE_MAX_BYTES + 1024 * 1024);
     struct json_doc doc;
     struct json_error error;
     struct id_text tenant;
     bool found;
-    arena_init(&arena, SIZE_MAX);
-    buf_init(&text, STATE_MAX_BYTES + 1024 * 1024);
     int code = tree_read(&m->layout.tree, STR(LAYOUT_MIRROR), &text, &found);
     if (code != EXIT_SUCCESS || !found || !json_parse(&arena, buf_str(&text), &doc, &error) ||
         !layout_read_id(json_root(&doc), STR("/tenant_id"), &tenant))
@@ -125,10 +122,9 @@ static int go_to_end(struct mirror *m)
     int code = EXIT_SUCCESS;
     buf_reset(&m->cursor);
     while (code == EXIT_SUCCESS && more) {
-        struct arena arena CLEANUP(arena_deinit);
+        struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
         struct remote_answer answer;
         struct json value;
-        arena_init(&arena, SIZE_MAX);
         struct str path = STR("/v1/events?kind=mirror.nothing&limit=1");
         if (m->cursor.len > 0)
             path = arena_printf(&arena, "%.*s&after=%.*s", STR_ARG(path),
@@ -251,10 +247,9 @@ static int flush(struct mirror *m)
 
 static int take_frame(struct mirror *m, const struct sse_event *frame)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json_doc doc;
     struct json_error error;
-    arena_init(&arena, SIZE_MAX);
     if (!json_parse_deep(&arena, frame->data, LAYOUT_DEPTH, &doc, &error))
         return EXIT_SUCCESS;
     if (str_eq(frame->name, STR("gap")))
@@ -294,10 +289,9 @@ static int read_stream(struct mirror *m, struct sse *sse, enum client_result *ou
 /* Reads from one connection. Returns LAYOUT_LATER to try again. */
 static int follow_once(struct mirror *m, struct sse *sse)
 {
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     bool found;
-    arena_init(&arena, SIZE_MAX);
     /* Changes that could not be written are before the cursor, and the stream does not repeat them.
      */
     int code = m->needs_pass ? pass(m) : flush(m);

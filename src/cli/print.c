@@ -291,8 +291,7 @@ void cli_append_pretty(struct buf *out, struct json value)
 /* Indented for people, on one line for programs. */
 static void print_json(struct cli *cli, struct json value, bool one_line)
 {
-    struct buf out CLEANUP(buf_deinit);
-    buf_init(&out, SIZE_MAX);
+    struct buf out CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     if (cli->terminal && !one_line) {
         append_pretty(&out, value, 0);
     } else if (cli->terminal) {

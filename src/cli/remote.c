@@ -258,9 +258,8 @@ enum client_result remote_send(
 static enum client_result read_rest(struct remote *r, struct remote_answer *answer)
 {
     struct str run;
-    struct buf body CLEANUP(buf_deinit);
+    struct buf body CLEANUP(buf_deinit) = BUF_INIT(PROBLEM_MAX_BYTES);
     enum client_result result;
-    buf_init(&body, PROBLEM_MAX_BYTES);
     while (
         (result = http_client_read(r->client, LONGEST_PAUSE_MS, &run)) == CLIENT_OK && run.len > 0)
         buf_append(&body, run);

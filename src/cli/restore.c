@@ -37,7 +37,7 @@ const struct command command_restore = {
 static int run(struct cli *cli)
 {
     struct settings settings;
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(cli_arena(cli));
     struct backup_report report;
     int refused = settings_load(cli, &settings);
     if (refused != EXIT_SUCCESS)
@@ -45,7 +45,6 @@ static int run(struct cli *cli)
     if (!str_is_none(settings.config.db_url))
         return cli_fail(cli, "the configured database is PostgreSQL: restore it with pg_restore or "
                              "psql (see docs/postgresql.md), or name a data directory with --data");
-    problem_init(&problem, cli_arena(cli));
     struct restore restore = {.file = cli_argument(cli, 0),
         .sha256 = cli_value(cli, "sha256"),
         .data_dir = settings.config.data_dir,

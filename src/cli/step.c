@@ -60,10 +60,9 @@ static int send_batch(struct feed *f)
 
 static int add_line(struct feed *f, struct str line)
 {
-    struct arena scratch;
+    struct arena scratch = ARENA_INIT(SIZE_MAX);
     struct json_doc doc;
     struct json_error error;
-    arena_init(&scratch, SIZE_MAX);
     bool good = line.len <= LINE_MAX_BYTES && json_parse(&scratch, line, &doc, &error) &&
                 json_type(json_root(&doc)) == JSON_OBJECT;
     arena_deinit(&scratch);

@@ -101,8 +101,7 @@ static void append_escape(struct buf *out, uint32_t code_point)
 struct str text_clean(struct arena *arena, struct str text)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;
-    struct buf out CLEANUP(buf_deinit);
-    buf_init(&out, SIZE_MAX);
+    struct buf out CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     for (size_t i = 0; i < text.len;) {
         size_t len = utf8_sequence(p + i, text.len - i);
         if (len == 0)

@@ -125,8 +125,7 @@ static bool take_escape(struct parser *p, struct buf *out)
 /* After the opening quote, up to and with the closing one. */
 static bool take_string(struct parser *p, char quote, struct str *out_text)
 {
-    struct buf text CLEANUP(buf_deinit);
-    buf_init(&text, SIZE_MAX);
+    struct buf text CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     if (p->rest.len > 1 && p->rest.ptr[0] == quote && p->rest.ptr[1] == quote)
         return fail(p, "strings of several lines are not supported");
     while (!take(p, quote)) {

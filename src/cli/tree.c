@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "cli/text.h"
 
 enum {
@@ -31,8 +32,7 @@ int tree_open(struct tree *t, struct cli *cli, struct str path, bool create)
 
 void tree_close(struct tree *t)
 {
-    if (t->fd >= 0)
-        close(t->fd);
+    fd_close(t->fd);
     t->fd = -1;
 }
 
@@ -64,26 +64,24 @@ static bool is_partial(const char *name)
 static DIR *open_stream(int fd)
 {
     DIR *stream = fd < 0 ? NULL : fdopendir(fd);
-    if (stream == NULL && fd >= 0)
-        close(fd);
+    if (stream == NULL)
+        fd_close(fd);
     return stream;
 }
 
 int tree_check(struct tree *t, const char *const *names)
 {
-    DIR *stream = open_stream(openat(t->fd, ".", OPEN_DIRECTORY));
+    DIR *stream CLEANUP(dir_closep) = open_stream(openat(t->fd, ".", OPEN_DIRECTORY));
     struct dirent *entry;
-    int code = EXIT_SUCCESS;
     if (stream == NULL)
         return fail(t, "read", STR(""));
-    while (code == EXIT_SUCCESS && (entry = readdir(stream)) != NULL) {
+    while ((entry = readdir(stream)) != NULL) {
         if (is_dots(entry->d_name) || is_one_of(entry->d_name, names) || is_partial(entry->d_name))
             continue;
         struct str shown = text_clean(cli_arena(t->cli), str_of(entry->d_name));
-        code = cli_fail(t->cli, "%s contains another file: %.*s", t->path, STR_ARG(shown));
+        return cli_fail(t->cli, "%s contains another file: %.*s", t->path, STR_ARG(shown));
     }
-    closedir(stream);
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* --- Paths ---------------------------------------------------------------------------------- */
@@ -94,6 +92,11 @@ struct place {
     char name[NAME_BYTES];
     char partial[NAME_BYTES + 16];
 };
+
+static void leave_place(const struct place *place)
+{
+    fd_close(place->directory);
+}
 
 static int enter(int from, const char *name, bool create)
 {
@@ -118,9 +121,7 @@ static bool find_place(struct tree *t, struct str name, bool create, struct plac
         if (!str_next_part(&ahead, '/', &part))
             break;
         int next = enter(at, out->name, create);
-        int saved = errno;
-        close(at);
-        errno = saved;
+        fd_close(at);
         at = next;
     }
     out->directory = at;
@@ -136,26 +137,11 @@ static bool read_all(int fd, struct buf *out)
             errno = EFBIG;
             return false;
         }
-        ssize_t n = read(fd, place, READ_BYTES);
-        if (n < 0 && errno == EINTR)
-            continue;
+        ssize_t n = fd_read(fd, place, READ_BYTES);
         if (n <= 0)
             return n == 0;
         buf_advance(out, (size_t)n);
     }
-}
-
-static bool write_all(int fd, struct str bytes)
-{
-    while (bytes.len > 0) {
-        ssize_t n = write(fd, bytes.ptr, bytes.len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes = str_slice(bytes, (size_t)n, bytes.len);
-    }
-    return true;
 }
 
 static int open_for_reading(int directory, const char *name)
@@ -171,20 +157,13 @@ static int open_for_reading(int directory, const char *name)
 
 int tree_read(struct tree *t, struct str name, struct buf *out, bool *out_found)
 {
-    struct place place;
+    struct place place CLEANUP(leave_place);
     bool ok = find_place(t, name, false, &place);
-    int fd = ok ? open_for_reading(place.directory, place.name) : -1;
-    int code = EXIT_SUCCESS;
+    int fd CLEANUP(fd_closep) = ok ? open_for_reading(place.directory, place.name) : -1;
     *out_found = fd >= 0;
-    if (fd < 0 && errno != ENOENT)
-        code = fail(t, "read", name);
-    else if (fd >= 0 && !read_all(fd, out))
-        code = fail(t, "read", name);
-    if (fd >= 0)
-        close(fd);
-    if (ok)
-        close(place.directory);
-    return code;
+    if (fd < 0 ? errno != ENOENT : !read_all(fd, out))
+        return fail(t, "read", name);
+    return EXIT_SUCCESS;
 }
 
 /* --- Files ---------------------------------------------------------------------------------- */
@@ -192,14 +171,10 @@ int tree_read(struct tree *t, struct str name, struct buf *out, bool *out_found)
 static bool has_bytes(const struct place *place, struct str bytes)
 {
     struct stat info;
-    struct buf there CLEANUP(buf_deinit);
-    int fd = open_for_reading(place->directory, place->name);
-    buf_init(&there, bytes.len + 2 * READ_BYTES);
-    bool same = fd >= 0 && fstat(fd, &info) == 0 && (uint64_t)info.st_size == bytes.len &&
-                read_all(fd, &there) && str_eq(buf_str(&there), bytes);
-    if (fd >= 0)
-        close(fd);
-    return same;
+    struct buf there CLEANUP(buf_deinit) = BUF_INIT(bytes.len + 2 * READ_BYTES);
+    int fd CLEANUP(fd_closep) = open_for_reading(place->directory, place->name);
+    return fd >= 0 && fstat(fd, &info) == 0 && (uint64_t)info.st_size == bytes.len &&
+           read_all(fd, &there) && str_eq(buf_str(&there), bytes);
 }
 
 static int open_partial(const struct place *place)
@@ -213,7 +188,7 @@ static int open_partial(const struct place *place)
 static bool replace(const struct place *place, struct str bytes)
 {
     int fd = open_partial(place);
-    bool ok = fd >= 0 && write_all(fd, bytes) && fsync(fd) == 0;
+    bool ok = fd >= 0 && fd_write_all(fd, bytes) && fsync(fd) == 0;
     ok = (fd < 0 || close(fd) == 0) && ok;
     return ok && renameat(place->directory, place->partial, place->directory, place->name) == 0 &&
            fsync(place->directory) == 0;
@@ -221,27 +196,22 @@ static bool replace(const struct place *place, struct str bytes)
 
 int tree_write(struct tree *t, struct str name, struct str bytes)
 {
-    struct place place;
-    if (!find_place(t, name, true, &place))
-        return fail(t, "write", name);
-    bool ok = has_bytes(&place, bytes) || replace(&place, bytes);
-    int code = ok ? EXIT_SUCCESS : fail(t, "write", name);
-    close(place.directory);
-    return code;
+    struct place place CLEANUP(leave_place);
+    bool ok =
+        find_place(t, name, true, &place) && (has_bytes(&place, bytes) || replace(&place, bytes));
+    return ok ? EXIT_SUCCESS : fail(t, "write", name);
 }
 
 int tree_remove(struct tree *t, struct str name)
 {
-    struct place place;
+    struct place place CLEANUP(leave_place);
     if (!find_place(t, name, false, &place))
         return errno == ENOENT ? EXIT_SUCCESS : fail(t, "remove", name);
     bool ok = unlinkat(place.directory, place.name, 0) == 0 || errno == ENOENT;
     if (!ok && (errno == EISDIR || errno == EPERM))
         ok = unlinkat(place.directory, place.name, AT_REMOVEDIR) == 0 || errno == ENOENT ||
              errno == ENOTEMPTY || errno == EEXIST;
-    int code = ok && fsync(place.directory) == 0 ? EXIT_SUCCESS : fail(t, "remove", name);
-    close(place.directory);
-    return code;
+    return ok && fsync(place.directory) == 0 ? EXIT_SUCCESS : fail(t, "remove", name);
 }
 
 static int by_name(const void *a, const void *b)
@@ -263,22 +233,21 @@ static void add_name(struct tree_names *names, size_t *room, struct arena *arena
 int tree_list(
     struct tree *t, struct str directory, struct arena *arena, struct tree_names *out_names)
 {
-    struct place place;
+    struct place place CLEANUP(leave_place);
     struct dirent *entry;
     size_t room = 64;
     *out_names = (struct tree_names){.items = ARENA_ARRAY(arena, struct str, room)};
     if (!find_place(t, directory, false, &place))
         return errno == ENOENT ? EXIT_SUCCESS : fail(t, "read", directory);
-    DIR *stream = open_stream(openat(place.directory, place.name, OPEN_DIRECTORY));
-    int code = stream == NULL && errno != ENOENT ? fail(t, "read", directory) : EXIT_SUCCESS;
-    close(place.directory);
-    while (stream != NULL && (entry = readdir(stream)) != NULL)
+    DIR *stream CLEANUP(dir_closep) =
+        open_stream(openat(place.directory, place.name, OPEN_DIRECTORY));
+    if (stream == NULL)
+        return errno == ENOENT ? EXIT_SUCCESS : fail(t, "read", directory);
+    while ((entry = readdir(stream)) != NULL)
         if (entry->d_name[0] != '.')
             add_name(out_names, &room, arena, entry->d_name);
-    if (stream != NULL)
-        closedir(stream);
     qsort(out_names->items, out_names->n, sizeof(struct str), by_name);
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* --- Lines ---------------------------------------------------------------------------------- */
@@ -287,10 +256,9 @@ int tree_list(
 static bool count_lines(struct tree_lines *l, uint64_t *out_end)
 {
     char bytes[READ_BYTES];
-    struct buf line CLEANUP(buf_deinit);
+    struct buf line CLEANUP(buf_deinit) = BUF_INIT(LINE_MAX_BYTES);
     uint64_t at = 0;
     ssize_t n;
-    buf_init(&line, LINE_MAX_BYTES);
     *out_end = 0;
     while ((n = pread(l->fd, bytes, sizeof(bytes), (off_t)at)) != 0) {
         if (n < 0 && errno == EINTR)
@@ -347,8 +315,7 @@ int tree_lines_begin_anew(struct tree_lines *l)
 {
     struct place place;
     own_place(l, &place);
-    if (l->fd >= 0)
-        close(l->fd);
+    fd_close(l->fd);
     l->fd = open_partial(&place);
     l->is_new = true;
     l->count = 0;
@@ -358,7 +325,7 @@ int tree_lines_begin_anew(struct tree_lines *l)
 
 int tree_lines_append(struct tree_lines *l, struct str lines)
 {
-    return write_all(l->fd, lines) ? EXIT_SUCCESS : fail(l->tree, "write", l->name);
+    return fd_write_all(l->fd, lines) ? EXIT_SUCCESS : fail(l->tree, "write", l->name);
 }
 
 int tree_lines_end(struct tree_lines *l, int code)
@@ -376,8 +343,7 @@ int tree_lines_end(struct tree_lines *l, int code)
         if (l->is_new && code != EXIT_SUCCESS)
             unlinkat(l->directory, place.partial, 0);
     }
-    if (l->directory >= 0)
-        close(l->directory);
+    fd_close(l->directory);
     buf_deinit(&l->last);
     l->fd = l->directory = -1;
     return code;

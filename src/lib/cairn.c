@@ -29,8 +29,7 @@ struct listener {
 static void say(void *data, enum log_level level, struct str line)
 {
     const struct listener *l = data;
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, SIZE_MAX);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     if (l != NULL)
         l->write(l->data, (int)level, arena_cstr(&arena, str_slice(line, 0, line.len - 1)));
 }
@@ -170,12 +169,10 @@ static char *copy_text(struct str s)
 
 cairn *cairn_open(const char *where, const struct cairn_options *options, char **out_error)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    struct problem problem;
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
+    struct problem problem = PROBLEM_INIT(&arena);
     struct instance_config config;
     take_over_log();
-    arena_init(&arena, SIZE_MAX);
-    problem_init(&problem, &arena);
     instance_config_init(&config);
     config.may_be_open = true;
     config.on_fatal = on_fatal;

@@ -13,15 +13,11 @@ struct errand {
 static enum error run_errand(void *data, struct tx *tx)
 {
     const struct errand *errand = data;
-    struct arena arena;
-    struct problem problem;
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(ARENA_BYTES);
+    struct problem problem = PROBLEM_INIT(&arena);
     struct context c;
-    arena_init(&arena, ARENA_BYTES);
-    problem_init(&problem, &arena);
     context_init(&c, &arena, &problem, tx);
-    enum error e = errand->run(&c, errand->data);
-    arena_deinit(&arena);
-    return e;
+    return errand->run(&c, errand->data);
 }
 
 enum error errand_run(struct store *store, enum store_mode mode,

@@ -36,9 +36,8 @@ static bool parse(struct local_call *lc, const struct local_request *r)
 {
     struct http_limits limits = http_default_limits;
     limits.body_bytes = INT64_MAX; /* each route has its own limit */
-    struct buf head CLEANUP(buf_deinit);
+    struct buf head CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     size_t used;
-    buf_init(&head, SIZE_MAX);
     if (!write_head(&head, r)) {
         lc->refusal = (struct http_refusal){400, "the head must not contain control characters"};
         return false;
@@ -267,8 +266,7 @@ static cairn_answer *answer_create(int status, const struct answer_head *head, s
 cairn_answer *local_call_answer(struct local_call *lc)
 {
     struct answer_head head = {.count = 0};
-    struct buf body CLEANUP(buf_deinit);
-    buf_init(&body, SIZE_MAX);
+    struct buf body CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     if (!lc->is_call) {
         for (size_t i = 0; i < ANSWER_REFUSAL_HEADERS; i++)
             answer_head_add(&head, answer_refusal_headers[i].name, answer_refusal_headers[i].value);

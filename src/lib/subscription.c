@@ -83,10 +83,9 @@ static void end(cairn_subscription *s, const char *reason)
 static enum error read_page(void *data, struct tx *tx)
 {
     cairn_subscription *s = data;
-    struct problem problem;
+    struct problem problem = PROBLEM_INIT(&s->page_arena);
     struct context c;
     arena_clear(&s->page_arena);
-    problem_init(&problem, &s->page_arena);
     context_init(&c, &s->page_arena, &problem, tx);
     subscriber_copy(&s->page.reader, &s->reader);
     return event_page_read(&s->page, &c);

@@ -17,6 +17,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "net/tls_socket.h"
 
 enum {
@@ -64,8 +65,7 @@ static enum client_result fail(
     struct http_client *c, enum client_result result, const char *format, ...)
 {
     va_list args;
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, WHY_MAX_BYTES);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(WHY_MAX_BYTES);
     va_start(args, format);
     buf_reset(&c->why);
     buf_append(&c->why, arena_vprintf(&arena, format, args));
@@ -89,8 +89,7 @@ struct str http_client_why(const struct http_client *c)
 void http_client_close(struct http_client *c)
 {
     SSL_free(c->tls);
-    if (c->fd >= 0)
-        close(c->fd);
+    fd_close(c->fd);
     c->tls = NULL;
     c->fd = -1;
     c->in_body = false;
@@ -370,8 +369,7 @@ static enum client_result receive(struct http_client *c, int64_t deadline_us, si
 static struct str head_of(
     struct http_client *c, const struct client_request *r, struct arena *arena)
 {
-    struct buf head CLEANUP(buf_deinit);
-    buf_init(&head, SIZE_MAX);
+    struct buf head CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     bool v6 = strchr(c->host, ':') != NULL;
     buf_printf(&head, "%.*s %.*s HTTP/1.1\r\nHost: %s%s%s:%u\r\n", STR_ARG(r->method),
         STR_ARG(r->target), v6 ? "[" : "", c->host, v6 ? "]" : "", (unsigned)c->config.port);
@@ -576,9 +574,8 @@ enum client_result http_client_read(struct http_client *c, uint32_t timeout_ms, 
 enum client_result http_client_ask(struct http_client *c, const struct client_request *request,
     struct arena *arena, struct http_answer *out_answer, struct str *out_body)
 {
-    struct buf body CLEANUP(buf_deinit);
+    struct buf body CLEANUP(buf_deinit) = BUF_INIT(c->config.max_body_bytes);
     struct str run;
-    buf_init(&body, c->config.max_body_bytes);
     enum client_result result = http_client_begin(c, request, arena, out_answer);
     c->body.limit = c->config.max_body_bytes;
     while (result == CLIENT_OK) {

@@ -203,8 +203,7 @@ void conn_finish(struct conn *c)
 static void queue_refusal(struct conn *c, struct http_refusal refusal, bool head_only)
 {
     const struct http_app *app = &c->shard->server->app;
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, READ_BYTES);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(READ_BYTES);
     const struct http_header plain = {STR("Content-Type"), STR("text/plain")};
     struct str body = str_of(refusal.rule);
     if (app->word_refusal != NULL)

@@ -85,8 +85,7 @@ static void write_metrics(struct buf *out, void *data)
 
 static bool is_loopback(struct str host)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, 4096);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(4096);
     struct in_addr v4;
     bool is_v4 = inet_pton(AF_INET, arena_cstr(&arena, host), &v4) == 1;
     return (is_v4 && (ntohl(v4.s_addr) >> 24) == 127) || str_eq(host, STR("::1")) ||
@@ -206,8 +205,8 @@ static void announce(const struct server *s)
 int server_run(const struct server_config *config)
 {
     sigset_t signals;
-    struct arena arena;
-    struct problem problem;
+    struct arena arena = ARENA_INIT(ARENA_BYTES);
+    struct problem problem = PROBLEM_INIT(&arena);
     struct server s = {.config = config, .loopback = is_loopback(config->listen_host)};
     log_set_level(config->log_level);
     raise_file_limit();
@@ -219,8 +218,6 @@ int server_run(const struct server_config *config)
     sigaddset(&signals, SIGTERM);
     sigaddset(&signals, SIGINT);
     pthread_sigmask(SIG_BLOCK, &signals, NULL);
-    arena_init(&arena, ARENA_BYTES);
-    problem_init(&problem, &arena);
     enum error e = open_instance(&s, &problem);
     /* The listener is last: with it the loops run, and signals can end them. */
     if (e == OK)

@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "store/content_copy.h"
 #include "store/content_place.h"
 #include "store/inspect.h"
@@ -139,12 +140,13 @@ static enum error copy_slices(struct backup *b, sqlite3_backup *copy)
     return sqlite_file_problem(NULL, rc, "cannot copy the database to", b->partial, b->problem);
 }
 
+/* No other process sees the file yet, and it is fsynced when it is complete. */
+static const char PREPARE[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
+
 /* The source has a snapshot, so the copy never starts over. */
 static enum error copy_between(struct backup *b, sqlite3 *from, sqlite3 *to)
 {
-    /* No other process sees the file yet, and it is fsynced when it is complete. */
-    static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
-    int rc = sqlite3_exec(to, prepare, NULL, NULL, NULL);
+    int rc = sqlite3_exec(to, PREPARE, NULL, NULL, NULL);
     sqlite3_backup *copy = rc == SQLITE_OK ? sqlite3_backup_init(to, "main", from, "main") : NULL;
     if (copy == NULL)
         return sqlite_file_problem(to, sqlite3_errcode(to), "cannot write", b->partial, b->problem);
@@ -169,13 +171,12 @@ static enum error leave_wal(const struct backup *b)
 /* The content of an unfinished upload may be deleted before the backup could copy it. */
 static enum error forget_uploads(struct backup *b)
 {
-    static const char prepare[] = "PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF";
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
     TRY(sqlite_file_open_unlocked(b->partial, b->problem, &db));
     int rc = sqlite3_table_column_metadata(db, NULL, "uploads", NULL, NULL, NULL, NULL, NULL, NULL);
     if (rc != SQLITE_OK) /* an older database without the table */
         return OK;
-    rc = sqlite3_exec(db, prepare, NULL, NULL, NULL);
+    rc = sqlite3_exec(db, PREPARE, NULL, NULL, NULL);
     if (rc == SQLITE_OK)
         rc = sqlite3_exec(db, "DELETE FROM uploads", NULL, NULL, NULL);
     return rc == SQLITE_OK ? OK
@@ -188,19 +189,17 @@ static enum error copy(struct backup *b)
     sqlite3 *to = NULL;
     TRY(sqlite_file_open_live(b->source, b->problem, &from));
     int64_t version;
-    enum error e = sqlite_file_schema_version(from, b->source, b->problem, &version);
-    if (e == OK && version == 0)
-        e = problem_set(b->problem, ERR_INVALID, "%s is not a Cairn database", b->source);
-    if (e != OK)
-        return e;
+    TRY(sqlite_file_schema_version(from, b->source, b->problem, &version));
+    if (version == 0)
+        return problem_set(b->problem, ERR_INVALID, "%s is not a Cairn database", b->source);
     TRY(sqlite_file_open_unlocked(b->partial, b->problem, &to));
-    e = copy_between(b, from, to);
+    enum error e = copy_between(b, from, to);
     int rc = sqlite3_close(to);
-    if (e == OK && rc != SQLITE_OK)
-        e = sqlite_file_problem(NULL, rc, "cannot write", b->partial, b->problem);
-    if (e == OK)
-        e = leave_wal(b);
-    return e == OK ? forget_uploads(b) : e;
+    TRY(e);
+    if (rc != SQLITE_OK)
+        return sqlite_file_problem(NULL, rc, "cannot write", b->partial, b->problem);
+    TRY(leave_wal(b));
+    return forget_uploads(b);
 }
 
 /* --- The proof ------------------------------------------------------------------------------ */
@@ -225,11 +224,6 @@ static void prune(struct backup *b)
         content_prune(b->blobs, db);
 }
 
-static enum error make_last(struct backup *b)
-{
-    return fsync(b->fd) == 0 ? OK : file_problem("cannot write", b->partial, b->problem);
-}
-
 /* --- The new name --------------------------------------------------------------------------- */
 
 /* Reads the hash of the older file. Unless FILE.sha256 contains exactly one, the file is hashed:
@@ -242,13 +236,11 @@ static enum error read_old_hash(struct backup *b, struct sha256 *out_hash)
         *out_hash = old.hashes[0];
         return OK;
     }
-    int fd = open(b->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(b->file, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0)
         return file_problem("cannot read", b->file, b->problem);
-    enum error e = file_hash(
+    return file_hash(
         fd, b->file, -1, NULL, "hashing the old file", b->progress, b->problem, out_hash, &size);
-    close(fd);
-    return e;
 }
 
 /* FILE.sha256 has the new hash before FILE is replaced, and the old hash until then. */
@@ -257,31 +249,36 @@ static enum error publish(struct backup *b, const struct sha256 *hash)
     struct stat info;
     struct sidecar one = {.hashes = {*hash}, .count = 1}, both = one;
     bool replaces = lstat(b->file, &info) == 0;
-    enum error e = replaces ? read_old_hash(b, &both.hashes[both.count++]) : OK;
-    if (e == OK)
-        e = sidecar_write(b->file, &both, NULL, b->problem);
-    if (e == OK && rename(b->partial, b->file) != 0) {
-        e = file_problem("cannot rename the backup to", b->file, b->problem);
+    TRY(replaces ? read_old_hash(b, &both.hashes[both.count++]) : OK);
+    TRY(sidecar_write(b->file, &both, NULL, b->problem));
+    if (rename(b->partial, b->file) != 0) {
+        enum error e = file_problem("cannot rename the backup to", b->file, b->problem);
         if (!replaces)
             unlink(file_beside(b->problem->arena, b->file, ".sha256"));
+        return e;
     }
-    if (e == OK)
-        e = file_sync_directory(b->file, b->problem);
-    return e == OK && both.count > 1 ? sidecar_write(b->file, &one, NULL, b->problem) : e;
+    TRY(file_sync_directory(b->file, b->problem));
+    return both.count > 1 ? sidecar_write(b->file, &one, NULL, b->problem) : OK;
 }
 
-static enum error create(struct backup *b, struct backup_report *report)
+static enum error create(
+    struct backup *b, const char *directory, bool replaces, struct backup_report *report)
 {
-    enum error e = copy(b);
-    if (e == OK)
-        e = inspect(b, &report->contents);
+    TRY(check_place(b, directory));
+    TRY(check_beside(b));
+    TRY(check_file(b, replaces));
+    TRY(open_partial(b));
+    TRY(content_hold(directory, b->problem, &b->hold_fd));
+    TRY(copy(b));
+    TRY(inspect(b, &report->contents));
     report->files = b->copier.counts;
-    if (e == OK)
-        e = file_hash(b->fd, b->partial, -1, NULL, "hashing", b->progress, b->problem,
-            &report->sha256, &report->size_bytes);
-    if (e == OK)
-        e = make_last(b);
-    return e == OK ? publish(b, &report->sha256) : e;
+    TRY(file_hash(b->fd, b->partial, -1, NULL, "hashing", b->progress, b->problem, &report->sha256,
+        &report->size_bytes));
+    if (fsync(b->fd) != 0)
+        return file_problem("cannot write", b->partial, b->problem);
+    TRY(publish(b, &report->sha256));
+    prune(b);
+    return OK;
 }
 
 static void end(struct backup *b, enum error e)
@@ -291,10 +288,8 @@ static void end(struct backup *b, enum error e)
         remove_beside(b);
         unlink(b->partial);
     }
-    if (b->hold_fd >= 0)
-        close(b->hold_fd);
-    if (b->fd >= 0)
-        close(b->fd);
+    fd_close(b->hold_fd);
+    fd_close(b->fd);
 }
 
 enum error backup_create(struct str data_dir, struct str file, bool replaces,
@@ -315,19 +310,7 @@ enum error backup_create(struct str data_dir, struct str file, bool replaces,
         .to = b.blobs,
         .progress = progress,
         .problem = problem};
-    enum error e = check_place(&b, directory);
-    if (e == OK)
-        e = check_beside(&b);
-    if (e == OK)
-        e = check_file(&b, replaces);
-    if (e == OK)
-        e = open_partial(&b);
-    if (e == OK)
-        e = content_hold(directory, problem, &b.hold_fd);
-    if (e == OK)
-        e = create(&b, &report);
-    if (e == OK)
-        prune(&b);
+    enum error e = create(&b, directory, replaces, &report);
     end(&b, e);
     if (e == OK)
         *out_report = report;

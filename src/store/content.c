@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "store/content_kind.h"
@@ -216,6 +217,11 @@ void content_close(struct content_reader *r)
     mem_free(r);
 }
 
+static void content_closep(struct content_reader **r)
+{
+    content_close(*r);
+}
+
 int content_spool(struct store *store)
 {
     return content_dir_spool(store->content);
@@ -233,26 +239,18 @@ enum error content_measure(struct store *store, struct uuid tenant_id, struct uu
     uint64_t size_bytes, enum error (*may_go_on)(void *data), void *data,
     struct content_info *out_info)
 {
-    struct content_reader *r = NULL;
-    enum error e = content_open(store, tenant_id, id, size_bytes, &r);
-    if (e != OK)
-        return e;
-    char *piece = mem_alloc(CONTENT_PIECE_BYTES);
-    struct sha256_state *hash = sha256_create();
+    struct content_reader *r CLEANUP(content_closep) = NULL;
+    TRY(content_open(store, tenant_id, id, size_bytes, &r));
+    char *piece CLEANUP(mem_freep) = mem_alloc(CONTENT_PIECE_BYTES);
+    struct sha256_state *hash CLEANUP(sha256_freep) = sha256_create();
     size_t size = 0;
-    for (uint64_t at = 0; e == OK && at < size_bytes; at += size) {
-        e = content_read(r, at, piece, CONTENT_PIECE_BYTES, &size);
-        if (e == OK)
-            sha256_add(hash, (struct str){piece, size});
-        if (e == OK && may_go_on != NULL)
-            e = may_go_on(data);
+    for (uint64_t at = 0; at < size_bytes; at += size) {
+        TRY(content_read(r, at, piece, CONTENT_PIECE_BYTES, &size));
+        sha256_add(hash, (struct str){piece, size});
+        TRY(may_go_on != NULL ? may_go_on(data) : OK);
     }
-    struct content_info info = {size_bytes, sha256_finish(hash)};
-    mem_free(piece);
-    content_close(r);
-    if (e == OK)
-        *out_info = info;
-    return e;
+    *out_info = (struct content_info){size_bytes, sha256_so_far(hash)};
+    return OK;
 }
 
 /* --- Removing ------------------------------------------------------------------------------- */
@@ -437,8 +435,7 @@ void content_teardown(struct content *c)
         next = held->next;
         mem_free(held);
     }
-    if (c->root_fd >= 0)
-        close(c->root_fd);
+    fd_close(c->root_fd);
     pthread_cond_destroy(&c->cond);
     pthread_mutex_destroy(&c->mutex);
     mem_free(c);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 
+#include "base/fd.h"
 #include "store/content_place.h"
 #include "store/sidecar.h"
 #include "store/sqlite_file.h"
@@ -16,19 +17,6 @@ struct content_added {
 };
 
 /* --- Names ---------------------------------------------------------------------------------- */
-
-/* Reports if the table exists: an older database does not have it. A failing query is an error, not
- * an answer. */
-static int look_for_blobs(sqlite3 *db, bool *out_has)
-{
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(
-        db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blobs'", -1, &stmt, NULL);
-    if (rc != SQLITE_OK)
-        return rc;
-    *out_has = sqlite3_step(stmt) == SQLITE_ROW;
-    return sqlite3_finalize(stmt);
-}
 
 /* Returns false if the row does not have Cairn's format. */
 static bool read_name(sqlite3_stmt *stmt, struct content_name *out)
@@ -44,6 +32,15 @@ static bool read_name(sqlite3_stmt *stmt, struct content_name *out)
     return true;
 }
 
+/* Reports if the table exists: an older database does not have it. A failing query is an error, not
+ * an answer. */
+static int look_for_blobs(sqlite3 *db, int64_t *out_has)
+{
+    *out_has = 0;
+    return sqlite_file_number(
+        db, "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'blobs'", out_has);
+}
+
 enum error content_each(
     sqlite3 *db, const char *path, struct problem *problem, content_visit *visit, void *data)
 {
@@ -51,9 +48,9 @@ enum error content_each(
         "SELECT tenant_id, id, size_bytes, sha256 FROM blobs ORDER BY tenant_id, id";
     sqlite3_stmt *stmt = NULL;
     enum error e = OK;
-    bool has = false;
+    int64_t has;
     int rc = look_for_blobs(db, &has);
-    if (rc == SQLITE_OK && !has)
+    if (rc == SQLITE_OK && has == 0)
         return OK;
     if (rc == SQLITE_OK)
         rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
@@ -128,16 +125,12 @@ static bool is_there(struct content_copier *c, const char *path, const struct co
     struct stat info;
     struct sha256 hash;
     uint64_t size = 0;
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool same = fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
-                (uint64_t)info.st_size == name->size_bytes &&
-                file_hash(fd, path, -1, NULL, "comparing files", c->progress, c->problem, &hash,
-                    &size) == OK &&
-                is_same(name, &hash, size);
-    close(fd);
-    return same;
+    int fd CLEANUP(fd_closep) = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    return fd >= 0 && fstat(fd, &info) == 0 && S_ISREG(info.st_mode) &&
+           (uint64_t)info.st_size == name->size_bytes &&
+           file_hash(fd, path, -1, NULL, "comparing files", c->progress, c->problem, &hash,
+               &size) == OK &&
+           is_same(name, &hash, size);
 }
 
 static enum error make_file(
@@ -172,37 +165,29 @@ static enum error copy_open(struct content_copier *c, const struct content_name 
     const char *to = NULL;
     struct sha256 hash;
     uint64_t size = 0;
-    int fd = -1;
-    enum error e = c->to != NULL ? make_file(c, place, &to, &fd) : OK;
-    if (e == OK)
-        e = file_hash(from_fd, from, fd, to, c->to != NULL ? "copying files" : "comparing files",
-            c->progress, c->problem, &hash, &size);
-    if (fd >= 0)
-        close(fd);
-    if (e == OK && !is_same(name, &hash, size))
-        e = damaged(c, from, "differs from the stored content");
-    return e;
+    int fd CLEANUP(fd_closep) = -1;
+    TRY(c->to != NULL ? make_file(c, place, &to, &fd) : OK);
+    TRY(file_hash(from_fd, from, fd, to, c->to != NULL ? "copying files" : "comparing files",
+        c->progress, c->problem, &hash, &size));
+    if (!is_same(name, &hash, size))
+        return damaged(c, from, "differs from the stored content");
+    return OK;
 }
 
 static enum error copy_one(struct content_copier *c, const struct content_name *name)
 {
     const struct content_place place = content_place_of(name->tenant_id, name->id);
     const char *from = path_in(c->paths, c->from, place.file);
-    int fd = -1;
+    int fd CLEANUP(fd_closep) = -1;
     if (c->to != NULL && is_there(c, path_in(c->paths, c->to, place.file), name))
         return OK;
-    enum error e = open_source(c, from, &fd);
-    if (e == OK)
-        e = copy_open(c, name, &place, fd, from);
-    if (fd >= 0)
-        close(fd);
-    return e;
+    TRY(open_source(c, from, &fd));
+    return copy_open(c, name, &place, fd, from);
 }
 
 enum error content_copy_one(struct content_copier *c, const struct content_name *name)
 {
-    CLEANUP(arena_deinit) struct arena paths;
-    arena_init(&paths, SIZE_MAX);
+    struct arena paths CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     c->paths = &paths;
     enum error e = copy_one(c, name);
     c->paths = NULL;
@@ -223,12 +208,10 @@ static enum error copy_visited(void *data, const struct content_name *name)
 /* One call for all files and directories. */
 enum error content_make_last(const char *directory, struct problem *problem)
 {
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return file_problem("cannot open the directory", directory, problem);
-    bool synced = syncfs(fd) == 0;
-    close(fd);
-    if (!synced)
+    if (syncfs(fd) != 0)
         return file_problem("cannot write", directory, problem);
     return file_sync_directory(directory, problem);
 }
@@ -241,8 +224,7 @@ enum error content_copy_all(struct content_copier *c, sqlite3 *db, const char *p
 
 void content_copy_undo(struct content_copier *c)
 {
-    CLEANUP(arena_deinit) struct arena paths;
-    arena_init(&paths, SIZE_MAX);
+    struct arena paths CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     c->paths = &paths;
     for (const struct content_added *added = c->added; added != NULL; added = added->next) {
         unlink(path_in(c->paths, c->to, added->place.file));
@@ -267,54 +249,42 @@ struct walk {
 
 static enum error walk_fan(const struct walk *w, struct uuid tenant_id, const char *path)
 {
-    DIR *d = opendir(path);
+    DIR *d CLEANUP(dir_closep) = opendir(path);
     const struct dirent *entry;
     struct uuid id;
-    enum error e = OK;
-    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
+    while (d != NULL && (entry = readdir(d)) != NULL)
         if (content_name_read(entry->d_name, id.bytes, sizeof id.bytes))
-            e = w->act(w->data, tenant_id, id);
-    if (d != NULL)
-        closedir(d);
-    return e;
+            TRY(w->act(w->data, tenant_id, id));
+    return OK;
 }
 
 static enum error walk_tenant(const struct walk *w, struct uuid tenant_id, const char *path)
 {
-    DIR *d = opendir(path);
+    DIR *d CLEANUP(dir_closep) = opendir(path);
     const struct dirent *entry;
     uint8_t fan;
-    enum error e = OK;
-    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
+    while (d != NULL && (entry = readdir(d)) != NULL)
         if (content_name_read(entry->d_name, &fan, 1))
-            e = walk_fan(w, tenant_id,
-                file_beside(w->arena, file_beside(w->arena, path, "/"), entry->d_name));
-    if (d != NULL)
-        closedir(d);
-    return e;
+            TRY(walk_fan(w, tenant_id, path_in(w->arena, path, entry->d_name)));
+    return OK;
 }
 
 static enum error walk_all(const struct walk *w)
 {
-    DIR *d = opendir(w->root);
+    DIR *d CLEANUP(dir_closep) = opendir(w->root);
     const struct dirent *entry;
     struct uuid tenant_id;
-    enum error e = OK;
-    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
+    while (d != NULL && (entry = readdir(d)) != NULL)
         if (content_name_read(entry->d_name, tenant_id.bytes, sizeof tenant_id.bytes))
-            e = walk_tenant(w, tenant_id,
-                file_beside(w->arena, file_beside(w->arena, w->root, "/"), entry->d_name));
-    if (d != NULL)
-        closedir(d);
-    return e;
+            TRY(walk_tenant(w, tenant_id, path_in(w->arena, w->root, entry->d_name)));
+    return OK;
 }
 
 static enum error link_one(void *data, struct uuid tenant_id, struct uuid id)
 {
-    CLEANUP(arena_deinit) struct arena paths;
+    struct arena paths CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct content_copier *c = data;
     const struct content_place place = content_place_of(tenant_id, id);
-    arena_init(&paths, SIZE_MAX);
     c->paths = &paths;
     const char *to = path_in(c->paths, c->to, place.file);
     TRY(make_directory(c, c->to, &c->made_to));
@@ -357,10 +327,9 @@ static bool is_named(struct pruning *p, struct uuid tenant_id, struct uuid id)
 
 static enum error prune_one(void *data, struct uuid tenant_id, struct uuid id)
 {
-    CLEANUP(arena_deinit) struct arena paths;
+    struct arena paths CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct pruning *p = data;
     const struct content_place place = content_place_of(tenant_id, id);
-    arena_init(&paths, SIZE_MAX);
     if (is_named(p, tenant_id, id))
         return OK;
     unlink(path_in(&paths, p->directory, place.file));
@@ -373,10 +342,11 @@ void content_prune(const char *directory, sqlite3 *db)
 {
     static const char sql[] = "SELECT 1 FROM blobs WHERE tenant_id = ?1 AND id = ?2";
     struct pruning p = {.directory = directory};
-    bool has = false;
+    int64_t has;
     /* If the query fails, nothing is removed. */
-    if (db != NULL && (look_for_blobs(db, &has) != SQLITE_OK ||
-                          (has && sqlite3_prepare_v2(db, sql, -1, &p.find, NULL) != SQLITE_OK)))
+    if (db != NULL &&
+        (look_for_blobs(db, &has) != SQLITE_OK ||
+            (has != 0 && sqlite3_prepare_v2(db, sql, -1, &p.find, NULL) != SQLITE_OK)))
         return;
     arena_init(&p.arena, SIZE_MAX);
     const struct walk walk = {directory, &p.arena, prune_one, &p};

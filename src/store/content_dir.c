@@ -14,6 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "store/content_kind.h"
 #include "store/content_place.h"
@@ -130,8 +131,7 @@ static enum error part(struct content_writer *w, const char *name)
         e = sync_fd(c, to);
     if (e == OK && renameat(c->root_fd, own.file, c->root_fd, name) != 0)
         e = error_of(errno);
-    if (from >= 0)
-        close(from);
+    fd_close(from);
     if (e == OK) {
         close(w->fd);
         w->fd = to;
@@ -195,12 +195,9 @@ static enum error append(struct content_writer *w, struct str bytes)
 
 static enum error sync_directory(struct content *c, const char *name)
 {
-    int fd = openat(c->root_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return error_of(errno);
-    enum error e = sync_fd(c, fd);
-    close(fd);
-    return e;
+    int fd CLEANUP(fd_closep) =
+        openat(c->root_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return fd < 0 ? error_of(errno) : sync_fd(c, fd);
 }
 
 /* Syncs all parents each time: the process that created one may have died before it synced. */
@@ -231,8 +228,7 @@ static enum error seal(struct content_writer *w)
 
 static void end(struct content_writer *w)
 {
-    if (w->fd >= 0)
-        close(w->fd);
+    fd_close(w->fd);
     w->fd = -1;
 }
 
@@ -249,7 +245,7 @@ static enum error erase(struct content *c, struct uuid tenant_id, struct uuid id
  * content_look_again removes it later, and a restarted process finds it as a leftover. */
 static enum error remove_content(struct content *c, struct uuid tenant_id, struct uuid id)
 {
-    int fd = content_take_unheld(c->parent_fd);
+    int fd CLEANUP(fd_closep) = content_take_unheld(c->parent_fd);
     if (fd < 0) {
         struct content_held *held = MEM_NEW(struct content_held);
         pthread_mutex_lock(&c->mutex);
@@ -258,9 +254,7 @@ static enum error remove_content(struct content *c, struct uuid tenant_id, struc
         pthread_mutex_unlock(&c->mutex);
         return OK;
     }
-    enum error e = erase(c, tenant_id, id);
-    close(fd);
-    return e;
+    return erase(c, tenant_id, id);
 }
 
 /* --- Reading -------------------------------------------------------------------------------- */
@@ -283,21 +277,16 @@ static enum error open_reader(struct content_reader *r)
 static enum error read_some(
     struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size)
 {
-    for (;;) {
-        ssize_t n = pread(r->fd, place, room, (off_t)offset);
-        if (n >= 0) {
-            *out_size = (size_t)n;
-            return OK;
-        }
-        if (errno != EINTR)
-            return error_of(errno);
-    }
+    ssize_t n = fd_pread(r->fd, place, room, offset);
+    if (n < 0)
+        return error_of(errno);
+    *out_size = (size_t)n;
+    return OK;
 }
 
 static void close_reader(struct content_reader *r)
 {
-    if (r->fd >= 0)
-        close(r->fd);
+    fd_close(r->fd);
 }
 
 /* Without a directory for content. */
@@ -365,28 +354,23 @@ static bool is_old(struct content *c, int directory_fd, const char *name, struct
 static DIR *open_directory(int at_fd, const char *name)
 {
     int fd = openat(at_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    if (fd < 0)
-        return NULL;
-    DIR *d = fdopendir(fd);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     if (d == NULL)
-        close(fd);
+        fd_close(fd);
     return d;
 }
 
 static enum error sweep_fan(struct content *c, struct content_broom *broom, struct uuid tenant_id,
     int at_fd, const char *fan)
 {
-    DIR *d = open_directory(at_fd, fan);
+    DIR *d CLEANUP(dir_closep) = open_directory(at_fd, fan);
     struct dirent *entry;
     struct uuid id;
-    enum error e = OK;
-    while (e == OK && d != NULL && (entry = readdir(d)) != NULL && !content_is_closing(c))
+    while (d != NULL && (entry = readdir(d)) != NULL && !content_is_closing(c))
         if (content_name_read(entry->d_name, id.bytes, sizeof id.bytes) &&
             is_old(c, dirfd(d), entry->d_name, id))
-            e = content_sweep_one(c, broom, tenant_id, id);
-    if (d != NULL)
-        closedir(d);
-    return e;
+            TRY(content_sweep_one(c, broom, tenant_id, id));
+    return OK;
 }
 
 static enum error sweep_tenant(struct content *c, struct content_broom *broom, const char *name)
@@ -395,17 +379,14 @@ static enum error sweep_tenant(struct content *c, struct content_broom *broom, c
     uint8_t fan;
     if (!content_name_read(name, tenant_id.bytes, sizeof tenant_id.bytes))
         return OK;
-    DIR *d = open_directory(c->root_fd, name);
+    DIR *d CLEANUP(dir_closep) = open_directory(c->root_fd, name);
     if (d == NULL && errno == ENOTDIR && is_old(c, c->root_fd, name, tenant_id))
         unlinkat(c->root_fd, name, 0); /* a spooled file that lost its process */
     struct dirent *entry;
-    enum error e = OK;
-    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
+    while (d != NULL && (entry = readdir(d)) != NULL)
         if (content_name_read(entry->d_name, &fan, 1))
-            e = sweep_fan(c, broom, tenant_id, dirfd(d), entry->d_name);
-    if (d != NULL)
-        closedir(d);
-    return e;
+            TRY(sweep_fan(c, broom, tenant_id, dirfd(d), entry->d_name));
+    return OK;
 }
 
 /* Does nothing while a process has the hold, since no content could be removed. */
@@ -415,14 +396,11 @@ static enum error sweep(struct content *c, struct content_broom *broom)
     if (unheld_fd < 0)
         return OK;
     close(unheld_fd);
-    DIR *d = open_directory(c->root_fd, ".");
+    DIR *d CLEANUP(dir_closep) = open_directory(c->root_fd, ".");
     struct dirent *entry;
-    enum error e = OK;
-    while (e == OK && d != NULL && (entry = readdir(d)) != NULL)
-        e = sweep_tenant(c, broom, entry->d_name);
-    if (d != NULL)
-        closedir(d);
-    return e;
+    while (d != NULL && (entry = readdir(d)) != NULL)
+        TRY(sweep_tenant(c, broom, entry->d_name));
+    return OK;
 }
 
 const struct content_kind content_dir = {

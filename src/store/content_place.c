@@ -6,6 +6,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "store/sidecar.h"
 
 void content_name_write(char *text, const uint8_t *bytes, size_t n)
@@ -61,15 +62,10 @@ static int open_hold(int directory_fd)
 
 enum error content_hold(const char *directory, struct problem *problem, int *out_fd)
 {
-    int directory_fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory_fd < 0 || faccessat(directory_fd, CONTENT_ROOT_NAME, F_OK, 0) != 0) {
-        if (directory_fd >= 0)
-            close(directory_fd);
+    int directory_fd CLEANUP(fd_closep) = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory_fd < 0 || faccessat(directory_fd, CONTENT_ROOT_NAME, F_OK, 0) != 0)
         return OK;
-    }
-    int fd = open_hold(directory_fd), why = errno;
-    close(directory_fd);
-    errno = why;
+    int fd = open_hold(directory_fd);
     if (fd < 0)
         return file_problem("cannot write " CONTENT_HOLD_NAME " in", directory, problem);
     while (flock(fd, LOCK_SH) != 0) {
@@ -87,7 +83,6 @@ int content_take_unheld(int directory_fd)
     int fd = open_hold(directory_fd);
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
         return fd;
-    if (fd >= 0)
-        close(fd);
+    fd_close(fd);
     return -1;
 }

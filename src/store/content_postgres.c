@@ -27,6 +27,8 @@ struct work {
     size_t got;
     int64_t numbers[2]; /* results */
     int64_t changed;
+    struct arena arena; /* while the statement runs */
+    struct query query;
 };
 
 static const struct content_statements *statements(const struct content *c)
@@ -34,107 +36,94 @@ static const struct content_statements *statements(const struct content *c)
     return c->store->config.content_statements;
 }
 
-static void begin_query(struct work *work, struct tx *tx, struct query *q, struct arena *arena)
+/* Returns the query with the parameters that all statements have. */
+static struct query *begin_query(struct work *work, struct tx *tx)
 {
+    struct query *q = &work->query;
+    arena_clear(&work->arena); /* a transaction may run again */
     tx_enter_tenant(tx, work->tenant_id);
-    query_begin(q, tx, work->statement, arena);
+    query_begin(q, tx, work->statement, &work->arena);
     query_uuid(q, tenant_id, work->tenant_id);
     query_uuid(q, blob_id, work->blob_id);
+    return q;
 }
 
 static enum error put_chunk(void *data, struct tx *tx)
 {
     struct work *work = data;
-    struct arena arena CLEANUP(arena_deinit);
-    struct query q;
-    arena_init(&arena, ARENA_BYTES);
-    begin_query(work, tx, &q, &arena);
-    query_i64(&q, n, work->n);
-    query_bytes(&q, bytes, work->bytes);
-    return query_run_counted(&q, &work->changed);
+    struct query *q = begin_query(work, tx);
+    query_i64(q, n, work->n);
+    query_bytes(q, bytes, work->bytes);
+    return query_run_counted(q, &work->changed);
 }
 
 static enum error read_chunk(void *data, struct tx *tx)
 {
     struct work *work = data;
-    struct arena arena CLEANUP(arena_deinit);
-    struct query q;
-    arena_init(&arena, ARENA_BYTES);
+    struct query *q = begin_query(work, tx);
     work->got = 0;
-    begin_query(work, tx, &q, &arena);
-    query_i64(&q, n, work->n);
-    query_i64(&q, from, work->from + 1);
-    query_i64(&q, count, (int64_t)work->room);
-    while (query_next(&q)) {
-        struct str bytes = row_bytes(&q);
+    query_i64(q, n, work->n);
+    query_i64(q, from, work->from + 1);
+    query_i64(q, count, (int64_t)work->room);
+    while (query_next(q)) {
+        struct str bytes = row_bytes(q);
         work->got = bytes.len < work->room ? bytes.len : work->room;
         memcpy(work->place, bytes.ptr, work->got);
     }
-    return query_end(&q);
+    return query_end(q);
 }
 
 static enum error read_size(void *data, struct tx *tx)
 {
     struct work *work = data;
-    struct arena arena CLEANUP(arena_deinit);
-    struct query q;
-    arena_init(&arena, ARENA_BYTES);
-    begin_query(work, tx, &q, &arena);
-    while (query_next(&q)) {
-        work->numbers[0] = row_i64(&q);
-        work->numbers[1] = row_i64(&q);
+    struct query *q = begin_query(work, tx);
+    while (query_next(q)) {
+        work->numbers[0] = row_i64(q);
+        work->numbers[1] = row_i64(q);
     }
-    return query_end(&q);
+    return query_end(q);
 }
 
 static enum error cut_some(void *data, struct tx *tx)
 {
     struct work *work = data;
-    struct arena arena CLEANUP(arena_deinit);
-    struct query q;
-    arena_init(&arena, ARENA_BYTES);
-    begin_query(work, tx, &q, &arena);
-    query_i64(&q, n, work->n);
-    return query_run_counted(&q, &work->changed);
+    struct query *q = begin_query(work, tx);
+    query_i64(q, n, work->n);
+    return query_run_counted(q, &work->changed);
 }
 
 static enum error discard(void *data, struct tx *tx)
 {
     struct work *work = data;
-    struct arena arena CLEANUP(arena_deinit);
-    struct query q;
-    arena_init(&arena, ARENA_BYTES);
-    begin_query(work, tx, &q, &arena);
-    query_i64(&q, removed_at, tx_lease_now_us(tx));
-    return query_run(&q);
+    struct query *q = begin_query(work, tx);
+    query_i64(q, removed_at, tx_lease_now_us(tx));
+    return query_run(q);
 }
 
 static enum error forget(void *data, struct tx *tx)
 {
     struct work *work = data;
-    struct arena arena CLEANUP(arena_deinit);
-    struct query q;
-    arena_init(&arena, ARENA_BYTES);
-    begin_query(work, tx, &q, &arena);
-    return query_run(&q);
+    return query_run(begin_query(work, tx));
 }
 
 static enum error work_on(struct work *work, enum store_mode mode,
     enum error (*run)(void *data, struct tx *tx), const struct sql_statement *statement)
 {
     work->statement = statement;
-    return store_call(work->content->store, mode, run, work);
+    arena_init(&work->arena, ARENA_BYTES);
+    enum error e = store_call(work->content->store, mode, run, work);
+    arena_deinit(&work->arena);
+    return e;
 }
 
 /* Deletes in slices, so that no statement takes long. */
 static enum error cut(struct content *c, struct uuid tenant_id, struct uuid id, int64_t n)
 {
     struct work work = {.content = c, .tenant_id = tenant_id, .blob_id = id, .n = n};
-    enum error e;
-    do {
-        e = work_on(&work, STORE_WRITE, cut_some, statements(c)->cut);
-    } while (e == OK && work.changed > 0);
-    return e;
+    do
+        TRY(work_on(&work, STORE_WRITE, cut_some, statements(c)->cut));
+    while (work.changed > 0);
+    return OK;
 }
 
 /* --- Writing -------------------------------------------------------------------------------- */
@@ -181,19 +170,18 @@ static enum error put(struct content_writer *w)
 
 static enum error append(struct content_writer *w, struct str bytes)
 {
-    enum error e = OK;
-    while (e == OK && bytes.len > 0) {
+    while (bytes.len > 0) {
         size_t room = CHUNK_BYTES - w->partial.len;
         size_t size = bytes.len < room ? bytes.len : room;
         buf_append(&w->partial, str_slice(bytes, 0, size));
         bytes = str_slice(bytes, size, bytes.len);
         if (w->partial.len < CHUNK_BYTES)
             break;
-        e = put(w);
+        TRY(put(w));
         w->n_chunks++;
         buf_reset(&w->partial);
     }
-    return e;
+    return OK;
 }
 
 /* The chunks before the last are committed already. */
@@ -270,9 +258,8 @@ static enum error read_list(void *data, struct tx *tx)
 {
     struct list *list = data;
     const struct content_statements *all = statements(list->content);
-    struct arena arena CLEANUP(arena_deinit);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(ARENA_BYTES);
     struct query q;
-    arena_init(&arena, ARENA_BYTES);
     list->count = 0;
     tx_enter_system(tx);
     query_begin(&q, tx, list->discarded ? all->discarded : all->orphans, &arena);
@@ -300,14 +287,13 @@ static enum error erase_discarded(struct content *c, const struct found *item)
 static enum error sweep_list(struct content *c, struct content_broom *broom, bool discarded)
 {
     struct list list = {.content = c, .discarded = discarded};
-    enum error e = OK;
     do {
-        e = store_call(c->store, STORE_WRITE, read_list, &list);
-        for (size_t i = 0; e == OK && i < list.count && !content_is_closing(c); i++)
-            e = discarded ? erase_discarded(c, &list.items[i])
-                          : content_sweep_one(c, broom, list.items[i].tenant_id, list.items[i].id);
-    } while (e == OK && list.count == LIST_MAX && !content_is_closing(c));
-    return e;
+        TRY(store_call(c->store, STORE_WRITE, read_list, &list));
+        for (size_t i = 0; i < list.count && !content_is_closing(c); i++)
+            TRY(discarded ? erase_discarded(c, &list.items[i])
+                          : content_sweep_one(c, broom, list.items[i].tenant_id, list.items[i].id));
+    } while (list.count == LIST_MAX && !content_is_closing(c));
+    return OK;
 }
 
 static enum error sweep(struct content *c, struct content_broom *broom)

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "store/content.h"
 #include "store/content_place.h"
 #include "store/engine.h"
@@ -65,16 +66,14 @@ static const char IS_MISSING[] = "it does not exist", IS_SHORT[] = "it has anoth
 static enum error fsck_in_directory(
     struct fsck *fsck, const struct content_name *name, const char **out_wrong)
 {
-    CLEANUP(arena_deinit) struct arena arena;
-    struct problem problem;
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
+    struct problem problem = PROBLEM_INIT(&arena);
     const struct content_place place = content_place_of(name->tenant_id, name->id);
     struct stat info;
     struct sha256 hash;
     uint64_t size;
-    arena_init(&arena, SIZE_MAX);
-    problem_init(&problem, &arena);
     const char *path = file_beside(&arena, file_beside(&arena, fsck->files, "/"), place.file);
-    int fd = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
         *out_wrong = IS_MISSING;
     else if ((uint64_t)info.st_size != name->size_bytes)
@@ -83,8 +82,6 @@ static enum error fsck_in_directory(
                                 fsck->progress, &problem, &hash, &size) != OK ||
                                memcmp(&hash, &name->sha256, sizeof hash) != 0))
         *out_wrong = IS_CHANGED;
-    if (fd >= 0)
-        close(fd);
     return OK;
 }
 
@@ -92,9 +89,8 @@ static enum error fsck_in_directory(
 static enum error measure_chunks(
     struct tx *tx, const struct content_name *name, int64_t out_numbers[2])
 {
-    CLEANUP(arena_deinit) struct arena arena;
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct query q;
-    arena_init(&arena, SIZE_MAX);
     query_begin(&q, tx, tx->store->config.content_statements->size, &arena);
     query_uuid(&q, tenant_id, name->tenant_id);
     query_uuid(&q, blob_id, name->id);
@@ -108,9 +104,8 @@ static enum error measure_chunks(
 static enum error hash_chunk(
     struct tx *tx, const struct content_name *name, int64_t n, struct sha256_state *hash)
 {
-    CLEANUP(arena_deinit) struct arena arena;
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct query q;
-    arena_init(&arena, SIZE_MAX);
     query_begin(&q, tx, tx->store->config.content_statements->read, &arena);
     query_uuid(&q, tenant_id, name->tenant_id);
     query_uuid(&q, blob_id, name->id);
@@ -131,7 +126,7 @@ static enum error fsck_in_database(struct fsck *fsck, struct tx *tx,
         *out_wrong = numbers[0] == 0 ? IS_MISSING : IS_SHORT;
     if (!fsck->deep || *out_wrong != NULL)
         return OK;
-    CLEANUP(sha256_freep) struct sha256_state *state = sha256_create();
+    struct sha256_state *state CLEANUP(sha256_freep) = sha256_create();
     for (int64_t n = 0; n < numbers[0]; n++) {
         TRY(hash_chunk(tx, name, n, state));
         if (progress_is_cancelled(fsck->progress))
@@ -157,12 +152,6 @@ static enum error hold_files(
     fsck->files =
         file_beside(fsck->arena, file_beside(fsck->arena, directory, "/"), CONTENT_ROOT_NAME);
     return is_live ? content_hold(directory, problem, out_fd) : OK;
-}
-
-static void close_hold(const int *fd)
-{
-    if (*fd >= 0)
-        close(*fd);
 }
 
 /* --- SQLite --------------------------------------------------------------------------------- */
@@ -216,12 +205,11 @@ static enum error fsck_file(const struct store_config *config, bool is_live, fsc
     const char *directory = arena_cstr(problem->arena, config->data_dir);
     const char *path = file_beside(problem->arena, directory, "/cairn.db");
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
-    int hold_fd CLEANUP(close_hold) = -1;
+    int hold_fd CLEANUP(fd_closep) = -1;
     int64_t version = 0;
     forget(fsck);
-    enum error e = hold_files(fsck, directory, is_live, problem, &hold_fd);
-    if (e == OK)
-        e = open_database(path, is_live, problem, &db);
+    TRY(hold_files(fsck, directory, is_live, problem, &hold_fd));
+    enum error e = open_database(path, is_live, problem, &db);
     if (e == ERR_INVALID) { /* too damaged to be read at all */
         fsck_found(fsck, "integrity", STR("database"), "%.*s", STR_ARG(problem->detail));
         return OK;
@@ -233,12 +221,10 @@ static enum error fsck_file(const struct store_config *config, bool is_live, fsc
     e = sqlite_file_fsck(db, path, fsck->quick, take_fault, fsck, problem);
     if (e != OK || fsck->n_findings > 0)
         return e;
-    e = sqlite_file_schema_version(db, path, problem, &version);
-    if (e == OK)
-        e = fsck_version(version, path, problem);
-    if (e == OK)
-        e = sqlite_file_contents(db, path, fsck->quick, fsck->progress, problem, &fsck->contents);
-    return e == OK ? run_rules(config, db, path, rules, fsck, problem) : e;
+    TRY(sqlite_file_schema_version(db, path, problem, &version));
+    TRY(fsck_version(version, path, problem));
+    TRY(sqlite_file_contents(db, path, fsck->quick, fsck->progress, problem, &fsck->contents));
+    return run_rules(config, db, path, rules, fsck, problem);
 }
 
 static enum error fsck_sqlite(const struct store_config *config, fsck_rules *rules,
@@ -275,17 +261,13 @@ static enum error fsck_postgres(const struct store_config *config, fsck_rules *r
     struct store_config reading = *config;
     reading.inspects = true;
     reading.writers = reading.readers = 1;
-    int hold_fd CLEANUP(close_hold) = -1;
-    enum error e = OK;
+    int hold_fd CLEANUP(fd_closep) = -1;
     if (!str_is_none(config->files_dir))
-        e = hold_files(
-            fsck, arena_cstr(problem->arena, config->files_dir), true, problem, &hold_fd);
-    if (e == OK)
-        e = store_open(&reading, problem, &store);
-    if (e != OK)
-        return e;
+        TRY(hold_files(
+            fsck, arena_cstr(problem->arena, config->files_dir), true, problem, &hold_fd));
+    TRY(store_open(&reading, problem, &store));
     problem_set(problem, OK, "%s", "");
-    e = store_call(store, STORE_READ, run_shared, &shared);
+    enum error e = store_call(store, STORE_READ, run_shared, &shared);
     fsck->contents.schema_version = (int64_t)store_migration_count;
     store_close(store);
     if (e != OK && problem->detail.len == 0)

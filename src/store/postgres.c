@@ -57,6 +57,17 @@ bool pg_is_transient(const char *sqlstate)
     return i < COUNT_OF(STATES) && STATES[i].transient;
 }
 
+bool pg_has_succeeded(const PGresult *result)
+{
+    ExecStatusType status = PQresultStatus(result);
+    return status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
+}
+
+void pg_clearp(PGresult **result)
+{
+    PQclear(*result);
+}
+
 /* After these the state of the session is unknown: a new session is needed. */
 static bool is_spoilt_by(const char *sqlstate)
 {
@@ -222,9 +233,8 @@ static bool take_end(struct pg_connection *c)
 
 static void take_result(struct pg_connection *c, const struct pg_sent *sent, PGresult *r)
 {
-    ExecStatusType status = PQresultStatus(r);
-    bool good = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK;
-    if (!good && status != PGRES_PIPELINE_ABORTED)
+    bool good = pg_has_succeeded(r);
+    if (!good && PQresultStatus(r) != PGRES_PIPELINE_ABORTED)
         note_failure(c, sent, r);
     /* The server answers the COMMIT of a failed transaction with ROLLBACK. */
     if (good && sent->is_commit) {
@@ -603,8 +613,7 @@ static int64_t get_i64(struct query *q, unsigned column)
 static enum error sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first)
 {
-    struct arena unused;
-    arena_init(&unused, 0);
+    struct arena unused = ARENA_INIT(0);
     struct query q;
     query_begin(&q, tx, sequence->advance, &unused);
     query_uuid(&q, tenant_id, sequence->tenant_id);

@@ -224,6 +224,10 @@ bool pg_is_gone(const struct pg_connection *c);
 bool pg_wait_input(struct pg_connection *c, int64_t deadline_us);
 enum error pg_error_of(const char *sqlstate);
 bool pg_is_transient(const char *sqlstate);
+/* Returns true if the statement succeeded, with or without rows. */
+bool pg_has_succeeded(const PGresult *result);
+/* For CLEANUP(). */
+void pg_clearp(PGresult **result);
 
 /* --- Connections (postgres_connect.c) ------------------------------------------------------- */
 

@@ -435,13 +435,10 @@ enum error pg_connect(struct pg_connection *c, struct problem *problem)
 /* Logs the first failure of an outage. */
 static void log_refusal(struct pg_connection *c)
 {
-    struct arena arena;
-    struct problem problem;
-    arena_init(&arena, 64 * 1024);
-    problem_init(&problem, &arena);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(64 * 1024);
+    struct problem problem = PROBLEM_INIT(&arena);
     if (!atomic_load(&c->store->closing) && refuse(c, &problem) != OK)
         LOG(LOG_WARN, "cannot connect to the database", LOG_STR("error", problem.detail));
-    arena_deinit(&arena);
 }
 
 static void pause_until(struct pg_connection *c, int64_t until_us)

@@ -3,20 +3,16 @@
 #include "store/inspect.h"
 #include "store/postgres.h"
 
-/* Reads one row; the caller clears it. */
+/* Reads one row; the caller clears the result, also after a failure. */
 static enum error ask(
     struct pg_connection *c, const char *sql, struct problem *problem, PGresult **out_row)
 {
-    PGresult *r = PQexec(c->conn, sql);
-    if (PQresultStatus(r) == PGRES_TUPLES_OK && PQntuples(r) == 1) {
-        *out_row = r;
+    *out_row = PQexec(c->conn, sql);
+    if (PQresultStatus(*out_row) == PGRES_TUPLES_OK && PQntuples(*out_row) == 1)
         return OK;
-    }
-    const char *message = PQresultErrorField(r, PG_DIAG_MESSAGE_PRIMARY);
-    enum error e = problem_set(problem, ERR_UNAVAILABLE, "cannot query the database: %s",
+    const char *message = PQresultErrorField(*out_row, PG_DIAG_MESSAGE_PRIMARY);
+    return problem_set(problem, ERR_UNAVAILABLE, "cannot query the database: %s",
         message != NULL ? message : "the connection was lost");
-    PQclear(r);
-    return e;
 }
 
 static bool is_true(const PGresult *r, int column)
@@ -27,7 +23,7 @@ static bool is_true(const PGresult *r, int column)
 static enum error read_settings(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
-    PGresult *r = NULL;
+    PGresult *r CLEANUP(pg_clearp) = NULL;
     TRY(ask(c,
         "SELECT current_setting('server_version'), current_setting('fsync') = 'off',"
         " current_setting('full_page_writes') = 'off', (SELECT rolsuper OR rolbypassrls"
@@ -41,7 +37,6 @@ static enum error read_settings(
     out->ignores_row_security = is_true(r, 3);
     out->is_standby = is_true(r, 4);
     out->log_position = strtoll(PQgetvalue(r, 0, 5), NULL, 10);
-    PQclear(r);
     return OK;
 }
 
@@ -49,20 +44,18 @@ static enum error read_settings(
 static enum error read_clock(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
-    PGresult *r = NULL;
+    PGresult *r CLEANUP(pg_clearp) = NULL;
     int64_t asked_us = clock_wall_us();
     TRY(ask(c, "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint", problem, &r));
     int64_t halfway_us = asked_us + (clock_wall_us() - asked_us) / 2;
     out->clock_ahead_us = strtoll(PQgetvalue(r, 0, 0), NULL, 10) - halfway_us;
-    PQclear(r);
     return OK;
 }
 
 static enum error read_schema(
     struct pg_connection *c, struct problem *problem, struct postgres_inspection *out)
 {
-    struct problem lacking;
-    problem_init(&lacking, problem->arena);
+    struct problem lacking = PROBLEM_INIT(problem->arena);
     TRY(pg_schema_version(c, &out->schema_version, problem));
     if (pg_check_rights(c, &lacking) != OK)
         out->lacking = lacking.detail;
@@ -89,11 +82,9 @@ enum error postgres_inspect(struct str url, struct str schema, bool replica, con
 {
     struct pg_store store = {.base.config.schema = schema};
     store.schema = (char *)arena_cstr(problem->arena, schema);
-    struct pg_connection c;
-    TRY(pg_target_init(&store.primary, url, replica, option, problem));
-    pg_connection_init(&c, &store, &store.primary);
-    enum error e = inspect(&c, problem, out);
-    pg_connection_deinit(&c);
-    pg_target_deinit(&store.primary);
-    return e;
+    struct pg_target target CLEANUP(pg_target_deinit) = {0};
+    TRY(pg_target_init(&target, url, replica, option, problem));
+    struct pg_connection c CLEANUP(pg_connection_deinit);
+    pg_connection_init(&c, &store, &target);
+    return inspect(&c, problem, out);
 }

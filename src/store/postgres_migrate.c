@@ -36,25 +36,20 @@ static const char *word(struct arena *arena, const char *format, const char *sch
 
 static enum error exec(struct pg_connection *c, const char *sql, struct problem *problem)
 {
-    PGresult *r = PQexec(c->conn, sql);
-    ExecStatusType status = PQresultStatus(r);
-    enum error e = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
-                       ? OK
-                       : refuse(c, r, "migrate", problem);
-    PQclear(r);
-    return e;
+    PGresult *r CLEANUP(pg_clearp) = PQexec(c->conn, sql);
+    return pg_has_succeeded(r) ? OK : refuse(c, r, "migrate", problem);
 }
 
 /* Reads one number, with up to four text parameters. */
 static enum error ask(struct pg_connection *c, const char *sql, int n, const char *const *params,
     int64_t *out_number, struct problem *problem)
 {
-    PGresult *r = PQexecParams(c->conn, sql, n, NULL, params, NULL, NULL, 0);
-    enum error e = PQresultStatus(r) == PGRES_TUPLES_OK ? OK : refuse(c, r, "look at", problem);
-    if (e == OK && PQntuples(r) == 1)
+    PGresult *r CLEANUP(pg_clearp) = PQexecParams(c->conn, sql, n, NULL, params, NULL, NULL, 0);
+    if (PQresultStatus(r) != PGRES_TUPLES_OK)
+        return refuse(c, r, "look at", problem);
+    if (PQntuples(r) == 1)
         *out_number = strtoll(PQgetvalue(r, 0, 0), NULL, 10);
-    PQclear(r);
-    return e;
+    return OK;
 }
 
 enum error pg_schema_version(struct pg_connection *c, int64_t *out_version, struct problem *problem)
@@ -112,25 +107,21 @@ static enum error apply_missing(struct pg_connection *c, struct problem *problem
 {
     int64_t unused, version = 0;
     const char *schema = c->store->schema;
-    enum error e = exec(c,
+    TRY(exec(c,
         "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL statement_timeout = 0;"
         "SET LOCAL lock_timeout = '60s'; SET LOCAL idle_in_transaction_session_timeout = '60s'",
-        problem);
-    if (e == OK)
-        e = ask(c, "SELECT 1 FROM pg_advisory_xact_lock(1667328366, hashtext($1))", 1, &schema,
-            &unused, problem);
+        problem));
+    TRY(ask(c, "SELECT 1 FROM pg_advisory_xact_lock(1667328366, hashtext($1))", 1, &schema, &unused,
+        problem));
     /* A migration that waits for the lock of a table blocks all later queries of the table. */
-    if (e == OK)
-        e = exec(c, "SET LOCAL lock_timeout = '1s'", problem);
-    if (e == OK)
-        e = pg_schema_version(c, &version, problem);
-    if (e == OK)
-        e = check_version(version, problem);
-    if (e == OK && version < (int64_t)store_migration_count)
-        e = create_schema(c, problem);
-    for (size_t i = (size_t)version; e == OK && i < store_migration_count; i++)
-        e = apply(c, &store_migrations[i], problem);
-    return e == OK ? exec(c, "COMMIT", problem) : e;
+    TRY(exec(c, "SET LOCAL lock_timeout = '1s'", problem));
+    TRY(pg_schema_version(c, &version, problem));
+    TRY(check_version(version, problem));
+    if (version < (int64_t)store_migration_count)
+        TRY(create_schema(c, problem));
+    for (size_t i = (size_t)version; i < store_migration_count; i++)
+        TRY(apply(c, &store_migrations[i], problem));
+    return exec(c, "COMMIT", problem);
 }
 
 /* --- Rights of the role --------------------------------------------------------------------- */
@@ -180,20 +171,17 @@ enum error pg_check_rights(struct pg_connection *c, struct problem *problem)
 enum error pg_migrate(struct pg_connection *c, struct problem *problem)
 {
     int64_t version = 0;
-    enum error e = check_encoding(c, problem);
-    if (e == OK)
-        e = pg_schema_version(c, &version, problem);
-    if (e == OK)
-        e = check_version(version, problem);
-    for (int i = 0; e == OK && version < (int64_t)store_migration_count; i++) {
-        e = apply_missing(c, problem);
+    TRY(check_encoding(c, problem));
+    TRY(pg_schema_version(c, &version, problem));
+    TRY(check_version(version, problem));
+    for (int i = 0; version < (int64_t)store_migration_count; i++) {
+        enum error e = apply_missing(c, problem);
         if (e == OK)
             break;
         PQclear(PQexec(c->conn, "ROLLBACK"));
         if (!c->blocked || i == MAX_TRIES)
-            break;
-        e = OK; /* serving nodes had locked the tables: try again after a pause */
-        poll(NULL, 0, 500);
+            return e;
+        poll(NULL, 0, 500); /* serving nodes had locked the tables */
     }
-    return e == OK ? pg_check_rights(c, problem) : e;
+    return pg_check_rights(c, problem);
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "base/log.h"
 #include "store/content_kind.h"
 #include "store/migrate.h"
@@ -76,10 +77,9 @@ static void warn(struct pg_connection *c)
             "the database runs with full_page_writes = off: a crash can damage it"},
     };
     for (size_t i = 0; i < COUNT_OF(CHECKS); i++) {
-        PGresult *r = PQexec(c->conn, CHECKS[i].sql);
+        PGresult *r CLEANUP(pg_clearp) = PQexec(c->conn, CHECKS[i].sql);
         if (PQntuples(r) > 0)
             LOG(LOG_WARN, CHECKS[i].warning);
-        PQclear(r);
     }
 }
 
@@ -101,30 +101,27 @@ static enum error expect_schema(struct pg_connection *c, struct problem *problem
 /* Uses its own connection, without a pipeline. */
 static enum error prepare_schema(struct pg_store *s, struct problem *problem)
 {
-    struct pg_connection c;
+    struct pg_connection c CLEANUP(pg_connection_deinit);
     pg_connection_init(&c, s, &s->primary);
-    enum error e = pg_connect(&c, problem);
-    if (e == OK && (PQexitPipelineMode(c.conn) != 1 || PQsetnonblocking(c.conn, 0) != 0))
-        e = problem_set(
+    TRY(pg_connect(&c, problem));
+    if (PQexitPipelineMode(c.conn) != 1 || PQsetnonblocking(c.conn, 0) != 0)
+        return problem_set(
             problem, ERR_UNAVAILABLE, "the connection to the database was lost during the start");
-    if (e == OK)
-        e = transfer_check_postgres(c.conn, s->schema, problem);
-    if (e == OK)
-        e = s->base.config.inspects ? expect_schema(&c, problem) : pg_migrate(&c, problem);
-    if (e == OK && !s->base.config.inspects)
-        warn(&c);
-    pg_connection_deinit(&c);
-    return e;
+    TRY(transfer_check_postgres(c.conn, s->schema, problem));
+    if (s->base.config.inspects)
+        return expect_schema(&c, problem);
+    TRY(pg_migrate(&c, problem));
+    warn(&c);
+    return OK;
 }
 
 /* The replica answers reads that may lag; while it is unreachable, the primary does. */
 static void look_for_replica(struct pg_store *s, struct problem *problem)
 {
-    struct pg_connection c;
+    struct pg_connection c CLEANUP(pg_connection_deinit);
     pg_connection_init(&c, s, &s->replica);
     if (pg_connect(&c, problem) != OK)
         LOG(LOG_WARN, "the replica cannot be reached", LOG_STR("error", problem->detail));
-    pg_connection_deinit(&c);
 }
 
 /* The operator creates the directory: one that is not mounted must not look like an empty one. */
@@ -158,19 +155,14 @@ static enum error open_all(struct pg_store *s, struct problem *problem)
 static enum error start_threads(struct pg_store *s, struct problem *problem)
 {
     const struct store_config *config = &s->base.config;
-    enum error e = OK;
     s->lanes = mem_zalloc(config->writers * sizeof(struct pg_lane));
-    while (e == OK && s->n_lanes < config->writers) {
-        e = pg_lane_start(&s->lanes[s->n_lanes], s, problem);
-        s->n_lanes += e == OK;
-    }
-    if (e == OK)
-        e = pg_readers_start(&s->reads, s, &s->primary, config->readers, problem);
-    if (e == OK)
-        e = pg_readers_start(&s->ahead, s, &s->primary, 1, problem);
-    if (e == OK && !str_is_none(config->replica_url))
-        e = pg_readers_start(&s->stale, s, &s->replica, config->readers, problem);
-    return e;
+    for (; s->n_lanes < config->writers; s->n_lanes++)
+        TRY(pg_lane_start(&s->lanes[s->n_lanes], s, problem));
+    TRY(pg_readers_start(&s->reads, s, &s->primary, config->readers, problem));
+    TRY(pg_readers_start(&s->ahead, s, &s->primary, 1, problem));
+    if (!str_is_none(config->replica_url))
+        TRY(pg_readers_start(&s->stale, s, &s->replica, config->readers, problem));
+    return OK;
 }
 
 static char *word(const char *before, struct str name)
@@ -185,8 +177,7 @@ static void destroy(struct pg_store *s)
 {
     pg_pulse_stop(s);
     content_teardown(s->base.content);
-    if (s->files_fd >= 0)
-        close(s->files_fd);
+    fd_close(s->files_fd);
     pg_target_deinit(&s->primary);
     pg_target_deinit(&s->replica);
     pthread_cond_destroy(&s->change_cond);

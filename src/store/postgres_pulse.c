@@ -290,23 +290,21 @@ enum error pg_pulse_start(struct pg_store *s, struct problem *problem)
 {
     pg_connection_init(&s->pulse, s, &s->primary);
     bool is_shared = false;
-    enum error e = pg_connect(&s->pulse, problem);
-    if (e == OK && !(listen_to_others(&s->pulse) && share_schema(&s->pulse, &is_shared) &&
-                       take_pulse(&s->pulse, &s->samples)))
-        e = problem_set(
+    TRY(pg_connect(&s->pulse, problem));
+    if (!listen_to_others(&s->pulse) || !share_schema(&s->pulse, &is_shared) ||
+        !take_pulse(&s->pulse, &s->samples))
+        return problem_set(
             problem, ERR_UNAVAILABLE, "the connection to the database was lost during the start");
-    if (e == OK && !is_shared)
-        e = problem_set(problem, ERR_UNAVAILABLE,
+    if (!is_shared)
+        return problem_set(problem, ERR_UNAVAILABLE,
             "cairn migrate is using the schema \"%s\"; wait until it has finished", s->schema);
-    if (e != OK)
-        return e;
     s->pulse.was_connected = true;
     atomic_store(&s->is_connected, true);
     s->pulse_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (s->pulse_fd < 0)
         return problem_set(
             problem, ERR_UNAVAILABLE, "cannot create an eventfd: %s", strerror(errno));
-    e = thread_start(&s->pulse_thread, pulse_main, s, problem);
+    enum error e = thread_start(&s->pulse_thread, pulse_main, s, problem);
     if (e != OK) {
         close(s->pulse_fd);
         s->pulse_fd = -1;

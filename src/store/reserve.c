@@ -7,6 +7,8 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "base/fd.h"
+
 enum { STAT_BLOCK_BYTES = 512 };
 
 uint64_t reserve_free_bytes(int directory_fd)
@@ -41,8 +43,7 @@ enum reserve_made reserve_make(int directory_fd)
     int fd = openat(
         directory_fd, RESERVE_NAME, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
     int why = fd < 0 ? errno : fill(fd);
-    if (fd >= 0)
-        close(fd);
+    fd_close(fd);
     if (why == 0)
         return RESERVE_MADE;
     unlinkat(directory_fd, RESERVE_NAME, 0);

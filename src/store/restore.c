@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "base/clock.h"
+#include "base/fd.h"
 #include "store/backup.h"
 #include "store/content_place.h"
 #include "store/migrate.h"
@@ -117,21 +118,16 @@ static enum error inspect(struct restoring *r, const char *path, struct backup_r
     enum error e = sqlite_file_open_still(path, r->problem, &db);
     if (e == ERR_INVALID)
         return problem_set(r->problem, e, "%s is damaged, or is not a database", r->file);
-    if (e != OK)
-        return e;
+    TRY(e);
     sqlite_file_watch(db, r->progress);
-    e = sqlite_file_schema_version(db, r->file, r->problem, &version);
-    if (e == OK)
-        e = check_version(r, version);
+    TRY(sqlite_file_schema_version(db, r->file, r->problem, &version));
+    TRY(check_version(r, version));
     progress_report(r->progress, "checking", 0, 0);
-    if (e == OK)
-        e = sqlite_file_expect_whole(db, r->file, r->problem);
-    if (e == OK)
-        e = sqlite_file_contents(db, r->file, false, r->progress, r->problem, &report->contents);
-    if (e == OK)
-        e = content_copy_all(&r->files, db, r->file);
+    TRY(sqlite_file_expect_whole(db, r->file, r->problem));
+    TRY(sqlite_file_contents(db, r->file, false, r->progress, r->problem, &report->contents));
+    TRY(content_copy_all(&r->files, db, r->file));
     report->files = r->files.counts;
-    return e;
+    return OK;
 }
 
 /* --- The directory -------------------------------------------------------------------------- */
@@ -139,8 +135,7 @@ static enum error inspect(struct restoring *r, const char *path, struct backup_r
 bool restore_finds_database(struct str data_dir)
 {
     static const char *const names[] = {"cairn.db", "cairn.db-wal", "cairn.db-journal"};
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, 64 * 1024);
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(64 * 1024);
     const char *directory = file_beside(&arena, arena_cstr(&arena, data_dir), "/");
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (exists(file_beside(&arena, directory, names[i])))
@@ -187,13 +182,10 @@ static enum error try_directory(const struct restoring *r)
     if (!S_ISDIR(info.st_mode))
         return problem_set(r->problem, ERR_INVALID, "%s is not a directory", r->directory);
     const char *lock = file_beside(r->problem->arena, r->directory, "/cairn.lock");
-    int fd = open(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(lock, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0 && errno != ENOENT)
         return file_problem("cannot open", lock, r->problem);
-    bool busy = fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0;
-    if (fd >= 0)
-        close(fd);
-    if (busy)
+    if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) != 0)
         return problem_set(r->problem, ERR_UNAVAILABLE,
             "another cairn process is using the data directory %s", r->directory);
     return check_empty(r);
@@ -214,19 +206,16 @@ static enum error place_files(struct restoring *r, struct backup_report *report)
 static enum error copy_file(
     struct restoring *r, const struct sidecar *expected, struct backup_report *report)
 {
-    int fd = file_create(r->copy);
+    int fd CLEANUP(fd_closep) = file_create(r->copy);
     if (fd < 0)
         return file_problem("cannot write", r->copy, r->problem);
-    enum error e = file_hash(r->file_fd, r->file, fd, r->copy, "copying", r->progress, r->problem,
-        &report->sha256, &report->size_bytes);
-    if (e == OK)
-        e = check_hash(r, expected, &report->sha256);
-    if (e == OK)
-        e = give_to_owner(r, fd, r->copy);
-    if (e == OK && fsync(fd) != 0)
-        e = file_problem("cannot write", r->copy, r->problem);
-    close(fd);
-    return e == OK ? place_files(r, report) : e;
+    TRY(file_hash(r->file_fd, r->file, fd, r->copy, "copying", r->progress, r->problem,
+        &report->sha256, &report->size_bytes));
+    TRY(check_hash(r, expected, &report->sha256));
+    TRY(give_to_owner(r, fd, r->copy));
+    if (fsync(fd) != 0)
+        return file_problem("cannot write", r->copy, r->problem);
+    return place_files(r, report);
 }
 
 /* --- The database of before ----------------------------------------------------------------- */
@@ -311,7 +300,7 @@ static void drop_second_name(const struct restoring *r, const char *kept)
 static void drop_second_names(const struct restoring *r)
 {
     struct arena *arena = r->problem->arena;
-    DIR *entries = opendir(r->directory);
+    DIR *entries CLEANUP(dir_closep) = opendir(r->directory);
     const struct dirent *entry;
     while (entries != NULL && (entry = readdir(entries)) != NULL) {
         if (!str_starts_with(str_of(entry->d_name), STR(KEPT_NAME)))
@@ -321,8 +310,6 @@ static void drop_second_names(const struct restoring *r)
             !exists(file_beside(arena, kept, "-journal")))
             drop_second_name(r, kept);
     }
-    if (entries != NULL)
-        closedir(entries);
 }
 
 static enum error move_part(
@@ -442,8 +429,7 @@ static void begin(struct restoring *r, const struct restore *restore, struct pro
 static void end(struct restoring *r, enum error e)
 {
     sqlite3_close(r->old);
-    if (r->old_fd >= 0)
-        close(r->old_fd);
+    fd_close(r->old_fd);
     if (e != OK)
         undo_keep(r);
     if (e != OK && r->has_lock && !r->is_placed)
@@ -454,61 +440,64 @@ static void end(struct restoring *r, enum error e)
         unlinkat(r->directory_fd, "cairn.lock", 0);
         rmdir(r->directory);
     }
-    if (r->file_fd >= 0)
-        close(r->file_fd);
-    if (r->lock_fd >= 0)
-        close(r->lock_fd);
-    if (r->directory_fd >= 0)
-        close(r->directory_fd);
+    fd_close(r->file_fd);
+    fd_close(r->lock_fd);
+    fd_close(r->directory_fd);
+}
+
+static enum error only_check(
+    struct restoring *r, const struct sidecar *expected, struct backup_report *report)
+{
+    TRY(try_directory(r));
+    TRY(file_hash(r->file_fd, r->file, -1, NULL, "hashing", r->progress, r->problem,
+        &report->sha256, &report->size_bytes));
+    TRY(check_hash(r, expected, &report->sha256));
+    return inspect(r, r->file, report);
+}
+
+static enum error replace(
+    struct restoring *r, const struct sidecar *expected, struct backup_report *report)
+{
+    TRY(take_directory(r));
+    TRY(copy_file(r, expected, report));
+    if (restore_finds_database(r->what->data_dir))
+        TRY(keep_old(r));
+    TRY(put_in_place(r));
+    if (r->kept != NULL)
+        report->kept = str_of(r->kept);
+    return OK;
+}
+
+/* Opens the file and does one of the two above with it. */
+static enum error with_file(const struct restore *restore, struct progress *progress,
+    struct problem *problem,
+    enum error (*act)(
+        struct restoring *r, const struct sidecar *expected, struct backup_report *report),
+    struct backup_report *out_report)
+{
+    struct restoring r;
+    struct sidecar expected;
+    struct backup_report report = {.kept = STR_NONE};
+    begin(&r, restore, progress, problem);
+    enum error e = read_expected(&r, &expected);
+    if (e == OK)
+        e = open_file(&r);
+    if (e == OK)
+        e = act(&r, &expected, &report);
+    end(&r, e);
+    if (e == OK)
+        *out_report = report;
+    return e;
 }
 
 enum error restore_try(const struct restore *restore, struct progress *progress,
     struct problem *problem, struct backup_report *out_report)
 {
-    struct restoring r;
-    struct sidecar expected;
-    struct backup_report report = {.kept = STR_NONE};
-    begin(&r, restore, progress, problem);
-    enum error e = read_expected(&r, &expected);
-    if (e == OK)
-        e = open_file(&r);
-    if (e == OK)
-        e = try_directory(&r);
-    if (e == OK)
-        e = file_hash(r.file_fd, r.file, -1, NULL, "hashing", progress, problem, &report.sha256,
-            &report.size_bytes);
-    if (e == OK)
-        e = check_hash(&r, &expected, &report.sha256);
-    if (e == OK)
-        e = inspect(&r, r.file, &report);
-    end(&r, e);
-    if (e == OK)
-        *out_report = report;
-    return e;
+    return with_file(restore, progress, problem, only_check, out_report);
 }
 
 enum error restore_run(const struct restore *restore, struct progress *progress,
     struct problem *problem, struct backup_report *out_report)
 {
-    struct restoring r;
-    struct sidecar expected;
-    struct backup_report report = {.kept = STR_NONE};
-    begin(&r, restore, progress, problem);
-    enum error e = read_expected(&r, &expected);
-    if (e == OK)
-        e = open_file(&r);
-    if (e == OK)
-        e = take_directory(&r);
-    if (e == OK)
-        e = copy_file(&r, &expected, &report);
-    if (e == OK && restore_finds_database(restore->data_dir))
-        e = keep_old(&r);
-    if (e == OK)
-        e = put_in_place(&r);
-    if (e == OK && r.kept != NULL)
-        report.kept = str_of(r.kept);
-    end(&r, e);
-    if (e == OK)
-        *out_report = report;
-    return e;
+    return with_file(restore, progress, problem, replace, out_report);
 }

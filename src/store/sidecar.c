@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "base/fd.h"
 
 enum { CHUNK_BYTES = 1024 * 1024, TEXT_MAX_BYTES = 64 * 1024 };
 
@@ -60,40 +61,13 @@ bool file_has_bytes(const char *path)
 enum error file_sync_directory(const char *path, struct problem *problem)
 {
     const char *directory = arena_cstr(problem->arena, file_directory(path));
-    int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0)
         return file_problem("cannot open the directory", directory, problem);
-    enum error e =
-        fsync(fd) == 0 ? OK : file_problem("cannot fsync the directory", directory, problem);
-    close(fd);
-    return e;
+    return fsync(fd) == 0 ? OK : file_problem("cannot fsync the directory", directory, problem);
 }
 
 /* --- Bytes ---------------------------------------------------------------------------------- */
-
-static bool write_all(int fd, const char *bytes, size_t len)
-{
-    while (len > 0) {
-        ssize_t n = write(fd, bytes, len);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        bytes += n;
-        len -= (size_t)n;
-    }
-    return true;
-}
-
-/* Returns the number of bytes, 0 at the end, or -1. */
-static ssize_t read_some(int fd, char *buffer, uint64_t offset)
-{
-    for (;;) {
-        ssize_t n = pread(fd, buffer, CHUNK_BYTES, (off_t)offset);
-        if (n >= 0 || errno != EINTR)
-            return n;
-    }
-}
 
 enum error file_hash(int fd, const char *path, int to, const char *to_path, const char *stage,
     struct progress *progress, struct problem *problem, struct sha256 *out_hash, uint64_t *out_size)
@@ -102,22 +76,21 @@ enum error file_hash(int fd, const char *path, int to, const char *to_path, cons
     if (fstat(fd, &info) != 0)
         return file_problem("cannot read", path, problem);
     char *buffer CLEANUP(mem_freep) = mem_alloc(CHUNK_BYTES);
-    CLEANUP(sha256_freep) struct sha256_state *state = sha256_create();
+    struct sha256_state *state CLEANUP(sha256_freep) = sha256_create();
     uint64_t done = 0;
     ssize_t n = 0;
-    while ((n = read_some(fd, buffer, done)) > 0) {
+    while ((n = fd_pread(fd, buffer, CHUNK_BYTES, done)) > 0) {
         sha256_add(state, (struct str){buffer, (size_t)n});
         done += (uint64_t)n;
         progress_report(progress, stage, done, (uint64_t)info.st_size);
         if (progress_is_cancelled(progress))
             return problem_set(problem, ERR_CANCELLED, "called off");
-        if (to >= 0 && !write_all(to, buffer, (size_t)n))
+        if (to >= 0 && !fd_write_all(to, (struct str){buffer, (size_t)n}))
             return file_problem("cannot write", to_path, problem);
     }
     if (n < 0)
         return file_problem("cannot read", path, problem);
-    struct sha256 hash = sha256_so_far(state);
-    *out_hash = hash;
+    *out_hash = sha256_so_far(state);
     *out_size = done;
     return OK;
 }
@@ -149,18 +122,15 @@ bool sidecar_has(const struct sidecar *sidecar, const struct sha256 *hash)
 
 static enum error read_text(const char *path, struct problem *problem, struct str *out_text)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return problem_set(problem, ERR_NOT_FOUND, "the file %s does not exist", path);
-    if (fd < 0)
-        return file_problem("cannot read", path, problem);
     char *text = arena_alloc(problem->arena, TEXT_MAX_BYTES);
-    ssize_t n = read(fd, text, TEXT_MAX_BYTES);
-    enum error e = n < 0 ? file_problem("cannot read", path, problem) : OK;
-    close(fd);
-    if (e == OK)
-        *out_text = (struct str){text, (size_t)n};
-    return e;
+    ssize_t n = fd < 0 ? -1 : read(fd, text, TEXT_MAX_BYTES);
+    if (n < 0)
+        return file_problem("cannot read", path, problem);
+    *out_text = (struct str){text, (size_t)n};
+    return OK;
 }
 
 /* Parses a line of sha256sum: the hash, a blank, the mode, and the name, which may be a path. */
@@ -195,14 +165,10 @@ enum error sidecar_read(const char *file, struct problem *problem, struct sideca
 static enum error write_text(
     const char *path, struct str text, const struct stat *owner, struct problem *problem)
 {
-    int fd = file_create(path);
-    if (fd < 0)
-        return file_problem("cannot write", path, problem);
-    bool is_theirs = owner == NULL || fchown(fd, owner->st_uid, owner->st_gid) == 0;
-    bool written = is_theirs && write_all(fd, text.ptr, text.len) && fsync(fd) == 0;
-    enum error e = written ? OK : file_problem("cannot write", path, problem);
-    close(fd);
-    return e;
+    int fd CLEANUP(fd_closep) = file_create(path);
+    bool is_theirs = fd >= 0 && (owner == NULL || fchown(fd, owner->st_uid, owner->st_gid) == 0);
+    bool written = is_theirs && fd_write_all(fd, text) && fsync(fd) == 0;
+    return written ? OK : file_problem("cannot write", path, problem);
 }
 
 enum error sidecar_write(const char *file, const struct sidecar *sidecar, const struct stat *owner,
@@ -210,8 +176,7 @@ enum error sidecar_write(const char *file, const struct sidecar *sidecar, const 
 {
     const char *path = file_beside(problem->arena, file, ".sha256");
     const char *partial = file_beside(problem->arena, path, ".partial");
-    struct buf text CLEANUP(buf_deinit);
-    buf_init(&text, TEXT_MAX_BYTES);
+    struct buf text CLEANUP(buf_deinit) = BUF_INIT(TEXT_MAX_BYTES);
     for (size_t i = 0; i < sidecar->count; i++) {
         struct str bytes = {(const char *)sidecar->hashes[i].bytes, SHA256_LEN};
         buf_append(&text, hex_encode(problem->arena, bytes));

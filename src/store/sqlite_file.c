@@ -97,12 +97,10 @@ enum error sqlite_file_open_unlocked(const char *path, struct problem *problem, 
     static const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
     sqlite3 *db = NULL;
     struct buf uri CLEANUP(buf_deinit);
-    enum error e = write_uri(&uri, path, "?nolock=1", problem);
-    if (e != OK)
-        return e;
+    TRY(write_uri(&uri, path, "?nolock=1", problem));
     int rc = sqlite3_open_v2(uri.ptr, &db, flags, NULL);
     if (rc != SQLITE_OK) {
-        e = sqlite_file_problem(db, rc, "cannot write", path, problem);
+        enum error e = sqlite_file_problem(db, rc, "cannot write", path, problem);
         sqlite3_close(db);
         return e;
     }
@@ -312,20 +310,25 @@ static int count_table(struct count_run *run, struct table_rows *table)
     return sqlite3_finalize(stmt);
 }
 
+int sqlite_file_number(sqlite3 *db, const char *sql, int64_t *out_number)
+{
+    sqlite3_stmt *stmt = NULL;
+    int rc = sqlite3_prepare_v2(db, sql, -1, &stmt, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (sqlite3_step(stmt) == SQLITE_ROW)
+        *out_number = sqlite3_column_int64(stmt, 0);
+    return sqlite3_finalize(stmt);
+}
+
 enum error sqlite_file_schema_version(
     sqlite3 *db, const char *path, struct problem *problem, int64_t *out_version)
 {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(
-        db, "SELECT coalesce(max(version), 0) FROM schema_versions", -1, &stmt, NULL);
     *out_version = 0;
+    int rc = sqlite_file_number(
+        db, "SELECT coalesce(max(version), 0) FROM schema_versions", out_version);
     if (rc == SQLITE_ERROR) /* the table does not exist */
         return OK;
-    if (rc == SQLITE_OK) {
-        if (sqlite3_step(stmt) == SQLITE_ROW)
-            *out_version = sqlite3_column_int64(stmt, 0);
-        rc = sqlite3_finalize(stmt);
-    }
     return rc == SQLITE_OK ? OK : sqlite_file_problem(db, rc, "cannot read", path, problem);
 }
 

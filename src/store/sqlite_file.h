@@ -49,6 +49,9 @@ MUST_CHECK enum error sqlite_file_expect_whole(
 /* Counts the rows of each table and, unless `quick`, hashes them. */
 MUST_CHECK enum error sqlite_file_contents(sqlite3 *db, const char *path, bool quick,
     struct progress *progress, struct problem *problem, struct contents *out_contents);
+/* Reads the first column of the first row; without a row the number stays. Returns SQLite's code.
+ */
+int sqlite_file_number(sqlite3 *db, const char *sql, int64_t *out_number);
 MUST_CHECK enum error sqlite_file_schema_version(
     sqlite3 *db, const char *path, struct problem *problem, int64_t *out_version);
 

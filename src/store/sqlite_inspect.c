@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include "base/fd.h"
 #include "store/inspect.h"
 #include "store/migrate.h"
 #include "store/sqlite_file.h"
@@ -21,32 +22,15 @@ static const char *path_in(struct arena *arena, struct str dir, const char *name
 /* Takes the lock and releases it at once. */
 bool sqlite_is_served(struct str data_dir)
 {
-    struct arena arena CLEANUP(arena_deinit);
-    arena_init(&arena, 8192);
-    int fd = open(path_in(&arena, data_dir, "cairn.lock"), O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    bool is_served = flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-    close(fd);
-    return is_served;
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(8192);
+    int fd CLEANUP(fd_closep) = open(path_in(&arena, data_dir, "cairn.lock"), O_RDONLY | O_CLOEXEC);
+    return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
 }
 
 static bool has_log(struct arena *arena, struct str data_dir)
 {
     struct stat st;
     return stat(path_in(arena, data_dir, "cairn.db-wal"), &st) == 0 && st.st_size > 0;
-}
-
-static int64_t read_migrated(sqlite3 *db)
-{
-    sqlite3_stmt *stmt = NULL;
-    int64_t migrated_us = 0;
-    int rc = sqlite3_prepare_v2(
-        db, "SELECT coalesce(max(applied_at), 0) FROM schema_versions", -1, &stmt, NULL);
-    if (rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW)
-        migrated_us = sqlite3_column_int64(stmt, 0);
-    sqlite3_finalize(stmt);
-    return migrated_us;
 }
 
 struct first_fault {
@@ -79,7 +63,8 @@ static enum error inspect_once(
     if (e == OK)
         e = sqlite_file_fsck(db, path, true, keep_first, &first, problem);
     if (e == OK)
-        found.migrated_us = read_migrated(db);
+        (void)sqlite_file_number(
+            db, "SELECT coalesce(max(applied_at), 0) FROM schema_versions", &found.migrated_us);
     if (e == ERR_INVALID) /* too damaged to be opened */
         found.damage = problem->detail;
     else if (e != OK)

@@ -6,9 +6,11 @@
 
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/fd.h"
 #include "store/content_kind.h"
 #include "store/migrate.h"
 #include "store/sqlite.h"
+#include "store/sqlite_file.h"
 #include "store/transfer_mark.h"
 
 /* --- The data directory --------------------------------------------------------------------- */
@@ -31,15 +33,13 @@ static enum error sync_parent(const char *dir, bool is_ours, struct problem *pro
     while (path.len > 0 && path.ptr[path.len - 1] != '/')
         path.len--;
     const char *parent = path.len == 0 ? "." : arena_cstr(problem->arena, path);
-    int fd = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (fd < 0 && errno == EACCES && !is_ours)
         return OK;
     if (fd < 0)
         return problem_set(
             problem, ERR_UNAVAILABLE, "cannot open the directory %s: %s", parent, strerror(errno));
-    enum error e = fsync_or_fail(fd, problem, str_of(parent));
-    close(fd);
-    return e;
+    return fsync_or_fail(fd, problem, str_of(parent));
 }
 
 /* Any user with write access to the directory could have replaced the lock file. */
@@ -166,19 +166,15 @@ static enum error schema_version(struct sqlite_connection *c, int64_t *out_versi
     TRY(sqlite_exec(c, "CREATE TABLE IF NOT EXISTS schema_versions ("
                        "version INTEGER NOT NULL PRIMARY KEY, name TEXT NOT NULL,"
                        "cairn_version TEXT NOT NULL, applied_at INTEGER NOT NULL)"));
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(
-        c->db, "SELECT coalesce(max(version), 0) FROM schema_versions", -1, &stmt, NULL);
-    if (rc != SQLITE_OK)
-        return sqlite_error(c, rc);
-    if (sqlite3_step(stmt) == SQLITE_ROW)
-        *out_version = sqlite3_column_int64(stmt, 0);
-    return sqlite_error(c, sqlite3_finalize(stmt));
+    return sqlite_error(
+        c, sqlite_file_number(
+               c->db, "SELECT coalesce(max(version), 0) FROM schema_versions", out_version));
 }
 
-static enum error record(struct sqlite_connection *c, const struct migration *m)
+static enum error apply(struct sqlite_connection *c, const struct migration *m)
 {
     sqlite3_stmt *stmt = NULL;
+    TRY(sqlite_exec(c, m->text[ENGINE_SQLITE]));
     int rc = sqlite3_prepare_v2(
         c->db, "INSERT INTO schema_versions VALUES (?1, ?2, ?3, ?4)", -1, &stmt, NULL);
     if (rc != SQLITE_OK)
@@ -189,12 +185,6 @@ static enum error record(struct sqlite_connection *c, const struct migration *m)
     sqlite3_bind_int64(stmt, 4, clock_wall_us());
     sqlite3_step(stmt);
     return sqlite_error(c, sqlite3_finalize(stmt));
-}
-
-static enum error apply(struct sqlite_connection *c, const struct migration *m)
-{
-    TRY(sqlite_exec(c, m->text[ENGINE_SQLITE]));
-    return record(c, m);
 }
 
 /* Runs all missing migrations in one transaction: a crash leaves the old schema or the new one. */
@@ -240,7 +230,8 @@ static bool write_again(int fd, char *bytes, size_t room, off_t at, ssize_t *out
 static enum error rewrite_log(struct sqlite_store *s, struct problem *problem)
 {
     enum { PART_BYTES = 1 << 20 };
-    int fd = openat(s->directory_fd, "cairn.db-wal", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
+    int fd CLEANUP(fd_closep) =
+        openat(s->directory_fd, "cairn.db-wal", O_RDWR | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0 && errno == ENOENT)
         return OK;
     char *bytes CLEANUP(mem_freep) = mem_alloc(PART_BYTES);
@@ -249,12 +240,9 @@ static enum error rewrite_log(struct sqlite_store *s, struct problem *problem)
     for (ssize_t done = 1; good && done > 0; at += done)
         good = write_again(fd, bytes, PART_BYTES, at, &done);
     good = good && fsync(fd) == 0;
-    int why = errno;
-    if (fd >= 0)
-        close(fd);
     return good ? OK
                 : problem_set(problem, ERR_UNAVAILABLE, "cannot rewrite %s-wal: %s", s->path,
-                      strerror(why));
+                      strerror(errno));
 }
 
 /*
@@ -286,21 +274,16 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
     s->path = mem_alloc(size);
     snprintf(s->path, size, "%s/cairn.db", dir);
     space_before_connecting(s);
-    enum error e = sqlite_connect(s, &s->writer, true, problem);
-    if (e == OK)
-        e = transfer_check_sqlite(s->writer.db, problem);
-    if (e == OK)
-        e = empty_log(s, problem);
-    if (e == OK)
-        e = migrate(&s->writer, problem);
-    for (unsigned i = 0; e == OK && i < s->base.config.readers; i++)
-        e = sqlite_connect(s, &s->readers[i], false, problem);
-    if (e == OK)
-        space_after_connecting(s);
-    if (e == OK)
-        e = fsync_or_fail(s->directory_fd, problem, s->base.config.data_dir);
+    TRY(sqlite_connect(s, &s->writer, true, problem));
+    TRY(transfer_check_sqlite(s->writer.db, problem));
+    TRY(empty_log(s, problem));
+    TRY(migrate(&s->writer, problem));
+    for (unsigned i = 0; i < s->base.config.readers; i++)
+        TRY(sqlite_connect(s, &s->readers[i], false, problem));
+    space_after_connecting(s);
+    TRY(fsync_or_fail(s->directory_fd, problem, s->base.config.data_dir));
     s->base.content = content_setup(&s->base, s->directory_fd, false);
-    return e;
+    return OK;
 }
 
 /* Readers first: the last connection to close moves the WAL into the database file. */
@@ -316,8 +299,7 @@ static void close_all(struct sqlite_store *s)
         flock(s->lock_fd, LOCK_UN); /* a child of this process may have the descriptor too */
         close(s->lock_fd);
     }
-    if (s->directory_fd >= 0)
-        close(s->directory_fd);
+    fd_close(s->directory_fd);
     sequence_cache_deinit(&s->sequences);
     hub_destroy(s->base.hub);
     mem_free(s->readers);

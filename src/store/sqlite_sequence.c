@@ -74,8 +74,7 @@ static void touch(struct sequence_cache *cache, const struct sequence_slot *slot
 
 static enum error load_last(struct tx *tx, const struct sequence *sequence, uint64_t *out_last)
 {
-    struct arena unused;
-    arena_init(&unused, 0);
+    struct arena unused = ARENA_INIT(0);
     bool found = false;
     struct query q;
     query_begin(&q, tx, sequence->load, &unused);

@@ -112,37 +112,35 @@ static enum error open_source(struct transfer *t)
  */
 static enum error identify_source(struct transfer *t, struct str *out_source)
 {
-    struct sha256_state *hash = sha256_create();
-    enum error e = transfer_ask_numbers(
-        t->from, t->from->ops->sql.last_id, NULL, 0, &t->result.last_event_id, 1);
-    if (e == OK)
-        e = transfer_ask_numbers(
-            t->from, t->from->ops->sql.last_step_id, NULL, 0, &t->result.last_step_id, 1);
+    struct sha256_state *hash CLEANUP(sha256_freep) = sha256_create();
+    TRY(transfer_ask_numbers(
+        t->from, t->from->ops->sql.last_id, NULL, 0, &t->result.last_event_id, 1));
+    TRY(transfer_ask_numbers(
+        t->from, t->from->ops->sql.last_step_id, NULL, 0, &t->result.last_step_id, 1));
     transfer_hash_u64(hash, (uint64_t)t->result.last_event_id);
     transfer_hash_u64(hash, (uint64_t)t->result.last_step_id);
     t->result.rows = 0;
-    for (size_t i = 0; e == OK && i < t->plan.n_tables; i++) {
+    for (size_t i = 0; i < t->plan.n_tables; i++) {
         const struct transfer_table *table = &t->plan.tables[i];
         int64_t counts[TRANSFER_COUNTS] = {0};
-        e = transfer_ask_numbers(
-            t->from, plan_select_count(t->from, table), NULL, 0, counts, TRANSFER_COUNTS);
+        TRY(transfer_ask_numbers(
+            t->from, plan_select_count(t->from, table), NULL, 0, counts, TRANSFER_COUNTS));
         t->result.tables[i].rows = (uint64_t)counts[0];
         t->result.rows += (uint64_t)counts[0];
         transfer_hash_str(hash, str_of(table->name));
         for (size_t k = 0; k < TRANSFER_COUNTS; k++)
             transfer_hash_u64(hash, (uint64_t)counts[k]);
-        if (e == OK && strcmp(table->name, "tenants") == 0) {
+        if (strcmp(table->name, "tenants") == 0) {
             struct sha256 tenants;
-            e = transfer_hash_table(t->from, table, &tenants);
-            if (e == OK)
-                transfer_hash_str(
-                    hash, (struct str){(const char *)tenants.bytes, sizeof tenants.bytes});
+            TRY(transfer_hash_table(t->from, table, &tenants));
+            transfer_hash_str(
+                hash, (struct str){(const char *)tenants.bytes, sizeof tenants.bytes});
         }
     }
-    struct sha256 source = sha256_finish(hash);
+    struct sha256 source = sha256_so_far(hash);
     *out_source =
         hex_encode(t->arena, (struct str){(const char *)source.bytes, sizeof source.bytes});
-    return e;
+    return OK;
 }
 
 /* Counts the writes of other connections, if the rows themselves do not show them. */
@@ -279,12 +277,12 @@ static enum error make_plan(struct transfer *t, bool target_exists)
 static enum error check_mark(struct transfer *t)
 {
     struct str source = STR_NONE;
-    enum error e = read_mark(t, &source);
-    if (e == OK && !str_eq(source, t->source))
+    TRY(read_mark(t, &source));
+    if (!str_eq(source, t->source))
         return refuse_target(t, "is being filled from another source, or the source has changed "
                                 "since that began");
     t->result.is_resumed = true;
-    return e;
+    return OK;
 }
 
 /* --- The mark ------------------------------------------------------------------------------- */
@@ -446,21 +444,16 @@ static enum error copy_all(struct transfer *t)
 static enum error look(struct transfer *t)
 {
     bool exists = false;
-    enum error e = open_source(t);
-    if (e == OK)
-        e = open_target(t, &exists);
-    if (e == OK)
-        e = make_plan(t, exists);
-    if (e == OK)
-        e = identify_source(t, &t->source);
-    if (e == OK)
-        e = count_writes(t->from, &t->n_writes);
-    if (e == OK)
-        e = transfer_count_files(t);
-    if (e == OK && t->is_marked && t->config->mode != TRANSFER_VERIFY)
-        e = check_mark(t);
+    TRY(open_source(t));
+    TRY(open_target(t, &exists));
     t->result.must_be_created = !exists;
-    return e;
+    TRY(make_plan(t, exists));
+    TRY(identify_source(t, &t->source));
+    TRY(count_writes(t->from, &t->n_writes));
+    TRY(transfer_count_files(t));
+    if (t->is_marked && t->config->mode != TRANSFER_VERIFY)
+        TRY(check_mark(t));
+    return OK;
 }
 
 static enum error move(struct transfer *t)

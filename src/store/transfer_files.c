@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "store/content_copy.h"
 #include "store/content_place.h"
 #include "store/sidecar.h"
@@ -159,9 +160,7 @@ static enum error read_file(struct errand *r, int fd, uint64_t n, size_t size)
 {
     size_t done = 0;
     while (done < size) {
-        ssize_t got = pread(fd, r->piece + done, size - done, (off_t)(n * PIECE_BYTES + done));
-        if (got < 0 && errno == EINTR)
-            continue;
+        ssize_t got = fd_pread(fd, r->piece + done, size - done, n * PIECE_BYTES + done);
         if (got <= 0)
             return ERR_DAMAGED;
         done += (size_t)got;
@@ -189,24 +188,13 @@ static enum error read_piece(struct errand *r, struct side *side, int fd, uint64
     return OK;
 }
 
-static enum error write_file(struct errand *r, size_t size)
-{
-    for (size_t done = 0; done < size;) {
-        ssize_t n = write(r->to_fd, r->piece + done, size - done);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return file_problem("cannot write", r->to_path, r->t->problem);
-        done += (size_t)n;
-    }
-    return OK;
-}
-
 static enum error write_piece(struct errand *r, uint64_t n)
 {
     size_t size = piece_size(r->name, n);
     if (r->to != NULL)
-        return write_file(r, size);
+        return fd_write_all(r->to_fd, (struct str){r->piece, size})
+                   ? OK
+                   : file_problem("cannot write", r->to_path, r->t->problem);
     struct transfer_value values[4];
     bool found;
     chunk_key(r->name, (int64_t)n, values);
@@ -264,10 +252,8 @@ static enum error begin_target(struct errand *r)
 
 static void close_errand(struct errand *r)
 {
-    if (r->from_fd >= 0)
-        close(r->from_fd);
-    if (r->to_fd >= 0)
-        close(r->to_fd);
+    fd_close(r->from_fd);
+    fd_close(r->to_fd);
     mem_free(r->piece);
 }
 
@@ -302,7 +288,7 @@ static enum error verify_content(struct transfer *t, const struct content_name *
     CLEANUP(close_errand)
     struct errand r = {
         .t = t, .name = name, .from_fd = -1, .to_fd = -1, .piece = mem_alloc(PIECE_BYTES)};
-    CLEANUP(sha256_freep) struct sha256_state *state = sha256_create();
+    struct sha256_state *state CLEANUP(sha256_freep) = sha256_create();
     TRY(open_source(&r, t->to, directory_of(t->to), &r.from_fd));
     for (uint64_t n = 0; n < count_pieces(name); n++) {
         TRY(read_piece(&r, t->to, r.from_fd, n));
@@ -311,9 +297,7 @@ static enum error verify_content(struct transfer *t, const struct content_name *
             return transfer_cancelled(t);
     }
     struct sha256 hash = sha256_so_far(state);
-    if (memcmp(hash.bytes, name->sha256.bytes, SHA256_LEN) != 0)
-        return lost(t, t->to, name);
-    return OK;
+    return memcmp(hash.bytes, name->sha256.bytes, SHA256_LEN) == 0 ? OK : lost(t, t->to, name);
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */

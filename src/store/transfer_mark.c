@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "store/transfer_mark.h"
 
+#include "store/sqlite_file.h"
+
 static enum error refuse_marked(struct problem *problem)
 {
     return problem_set(problem, ERR_UNAVAILABLE,
@@ -9,16 +11,13 @@ static enum error refuse_marked(struct problem *problem)
 
 enum error transfer_check_sqlite(sqlite3 *db, struct problem *problem)
 {
-    sqlite3_stmt *stmt = NULL;
-    int rc = sqlite3_prepare_v2(db,
-        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'cairn_transfer'", -1, &stmt,
-        NULL);
-    bool is_marked = rc == SQLITE_OK && sqlite3_step(stmt) == SQLITE_ROW;
-    rc = sqlite3_finalize(stmt);
+    int64_t is_marked = 0;
+    int rc = sqlite_file_number(db,
+        "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'cairn_transfer'", &is_marked);
     if (rc != SQLITE_OK)
         return problem_set(
             problem, ERR_UNAVAILABLE, "cannot read the database: %s", sqlite3_errmsg(db));
-    return is_marked ? refuse_marked(problem) : OK;
+    return is_marked != 0 ? refuse_marked(problem) : OK;
 }
 
 /* pg_locks shows the bits of the second key as an unsigned number. */

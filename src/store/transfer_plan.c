@@ -340,8 +340,7 @@ static void write_parameters(struct buf *sql, const struct side *side, size_t n)
 
 const char *plan_select(const struct side *side, const struct transfer_table *table, bool after)
 {
-    struct buf sql;
-    buf_init(&sql, MAX_SQL_BYTES);
+    struct buf sql = BUF_INIT(MAX_SQL_BYTES);
     for (size_t i = 0; i < table->n_columns; i++) {
         buf_append(&sql, str_of(i == 0 ? "SELECT " : ", "));
         write_column(&sql, side, table, table->columns[i].name);
@@ -361,8 +360,7 @@ const char *plan_select(const struct side *side, const struct transfer_table *ta
 
 const char *plan_select_last_key(const struct side *side, const struct transfer_table *table)
 {
-    struct buf sql;
-    buf_init(&sql, MAX_SQL_BYTES);
+    struct buf sql = BUF_INIT(MAX_SQL_BYTES);
     buf_append(&sql, STR("SELECT "));
     write_key(&sql, side, table, "");
     buf_printf(&sql, " FROM \"%s\" AS t ORDER BY ", table->name);
@@ -373,8 +371,7 @@ const char *plan_select_last_key(const struct side *side, const struct transfer_
 
 const char *plan_insert(const struct side *side, const struct transfer_table *table)
 {
-    struct buf sql;
-    buf_init(&sql, MAX_SQL_BYTES);
+    struct buf sql = BUF_INIT(MAX_SQL_BYTES);
     buf_printf(&sql, "INSERT INTO \"%s\" (", table->name);
     for (size_t i = 0; i < table->n_columns; i++)
         buf_printf(&sql, "%s\"%s\"", i > 0 ? ", " : "", table->columns[i].name);
@@ -386,8 +383,7 @@ const char *plan_insert(const struct side *side, const struct transfer_table *ta
 
 const char *plan_select_count(const struct side *side, const struct transfer_table *table)
 {
-    struct buf sql;
-    buf_init(&sql, MAX_SQL_BYTES);
+    struct buf sql = BUF_INIT(MAX_SQL_BYTES);
     buf_printf(&sql, "SELECT count(*), CAST(%s AS bigint), CAST(%s AS bigint) FROM \"%s\" AS t",
         table->has_version ? "coalesce(sum(t.version), 0)" : "0", side->ops->sql.origin,
         table->name);

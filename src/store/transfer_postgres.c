@@ -45,13 +45,8 @@ static enum error refuse(struct postgres_side *s, const char *doing, const PGres
 static enum error postgres_side_exec(struct side *side, const char *sql)
 {
     struct postgres_side *s = of(side);
-    PGresult *r = PQexec(s->connection.conn, sql);
-    ExecStatusType status = PQresultStatus(r);
-    enum error e = status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK
-                       ? OK
-                       : refuse(s, "a statement failed", r);
-    PQclear(r);
-    return e;
+    PGresult *r CLEANUP(pg_clearp) = PQexec(s->connection.conn, sql);
+    return pg_has_succeeded(r) ? OK : refuse(s, "a statement failed", r);
 }
 
 /* Parameters in libpq's format. */
@@ -147,10 +142,7 @@ static struct transfer_value column_value(const PGresult *row, int at)
 /* Reads the last result, which has no row and contains the status. */
 static enum error finish_asking(struct postgres_side *s)
 {
-    ExecStatusType status = PQresultStatus(s->row);
-    enum error e = status == PGRES_TUPLES_OK || status == PGRES_COMMAND_OK
-                       ? OK
-                       : refuse(s, "cannot read it", s->row);
+    enum error e = pg_has_succeeded(s->row) ? OK : refuse(s, "cannot read it", s->row);
     PQclear(s->row);
     s->row = NULL;
     for (PGresult *r; e == OK && (r = PQgetResult(s->connection.conn)) != NULL;)
@@ -213,12 +205,10 @@ static enum error read_answers(struct postgres_side *s)
     enum error e = OK;
     for (bool synced = false; !synced;) {
         PGresult *r = PQgetResult(s->connection.conn);
-        ExecStatusType status = PQresultStatus(r);
         if (r == NULL && PQstatus(s->connection.conn) != CONNECTION_OK)
             return e == OK ? refuse(s, "cannot write", NULL) : e;
-        synced = status == PGRES_PIPELINE_SYNC;
-        if (r != NULL && !synced && status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK &&
-            e == OK)
+        synced = PQresultStatus(r) == PGRES_PIPELINE_SYNC;
+        if (r != NULL && !synced && !pg_has_succeeded(r) && e == OK)
             e = refuse(s, s->table->name, r);
         PQclear(r);
         if (e != OK && PQstatus(s->connection.conn) != CONNECTION_OK)
@@ -306,7 +296,6 @@ static enum error refuse_locked(struct side *side)
         "%lld): stop every server that uses it",
         side->name, STR_ARG(side->place->schema), PQdb(of(side)->connection.conn),
         (long long)n_servers);
-    return OK;
 }
 
 static enum error lock_schema(struct side *side)
@@ -356,11 +345,10 @@ static enum error postgres_side_open(struct side *side)
     s->store.schema = (char *)arena_cstr(side->arena, side->place->schema);
     TRY(pg_target_init(&s->target, side->place->url, false, side->option, side->problem));
     pg_connection_init(&s->connection, &s->store, &s->target);
-    enum error e = pg_connect(&s->connection, side->problem);
-    if (e == OK)
-        e = set_up(side);
-    side->is_open = e == OK;
-    return e;
+    TRY(pg_connect(&s->connection, side->problem));
+    TRY(set_up(side));
+    side->is_open = true;
+    return OK;
 }
 
 static enum error postgres_side_make(struct side *side)

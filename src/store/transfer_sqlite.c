@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "base/fd.h"
 #include "store/sqlite.h"
 #include "store/transfer_side.h"
 
@@ -39,10 +40,8 @@ static void disconnect(struct sqlite_side *s)
     sqlite3_finalize(s->asked);
     sqlite3_finalize(s->insert);
     sqlite3_close(s->db);
-    if (s->lock_fd >= 0)
-        close(s->lock_fd);
-    if (s->directory_fd >= 0)
-        close(s->directory_fd);
+    fd_close(s->lock_fd);
+    fd_close(s->directory_fd);
     s->asked = s->insert = NULL;
     s->table = NULL;
     s->db = NULL;

@@ -45,7 +45,7 @@ enum error transfer_hash_table(
     struct side *side, const struct transfer_table *table, struct sha256 *out_hash)
 {
     struct transfer_value row[TRANSFER_MAX_COLUMNS];
-    CLEANUP(sha256_freep) struct sha256_state *hash = hash_begin(table);
+    struct sha256_state *hash CLEANUP(sha256_freep) = hash_begin(table);
     bool found = true;
     TRY(side->ops->ask(side, plan_select(side, table, false), NULL, NULL, 0));
     while (found) {

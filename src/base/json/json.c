@@ -248,7 +248,6 @@ static bool equal(struct arena *scratch, struct json a, struct json b)
 
 bool json_equal(struct json a, struct json b)
 {
-    CLEANUP(arena_deinit) struct arena scratch;
-    arena_init(&scratch, SIZE_MAX);
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     return equal(&scratch, a, b);
 }

@@ -66,11 +66,9 @@ static void merge_value(struct merge *m, const struct json *target, struct json 
 bool json_merge_patch(struct arena *arena, struct json target, struct json patch, size_t max_bytes,
     struct str *out_text, struct json_patch_error *out_error)
 {
-    CLEANUP(buf_deinit) struct buf out;
-    CLEANUP(arena_deinit) struct arena scratch;
+    struct buf out CLEANUP(buf_deinit) = BUF_INIT(max_bytes);
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json_writer w;
-    buf_init(&out, max_bytes);
-    arena_init(&scratch, SIZE_MAX);
     json_writer_init(&w, &out);
     merge_value(&(struct merge){&w, &scratch}, &target, patch);
     struct str text = out.failed ? STR_NONE : arena_str(arena, buf_str(&out));

@@ -195,9 +195,8 @@ static bool apply_all(struct patcher *p, struct json patch, struct json_tree *tr
 static bool write_result(
     struct patcher *p, const struct json_tree *tree, size_t max_bytes, struct str *out_text)
 {
-    CLEANUP(buf_deinit) struct buf out;
+    struct buf out CLEANUP(buf_deinit) = BUF_INIT(max_bytes);
     struct json_writer w;
-    buf_init(&out, max_bytes);
     json_writer_init(&w, &out);
     json_tree_write(tree, &w);
     struct str text = out.failed ? STR_NONE : arena_str(p->arena, buf_str(&out));

@@ -80,8 +80,7 @@ bool json_pointer(struct json root, struct str pointer, struct json *out_value)
 {
     if (!json_pointer_is_valid(pointer))
         return false;
-    CLEANUP(arena_deinit) struct arena scratch;
-    arena_init(&scratch, SIZE_MAX);
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json value = root;
     struct str token;
     while (json_pointer_next(&scratch, &pointer, &token))

@@ -330,9 +330,8 @@ static bool insert_child(
 /* A member name from a pointer becomes a document of its own. */
 static bool make_key(struct json_tree *t, struct str name, struct json *out_key)
 {
-    CLEANUP(buf_deinit) struct buf text;
+    struct buf text CLEANUP(buf_deinit) = BUF_INIT(6 * name.len + 2);
     struct json_writer w;
-    buf_init(&text, 6 * name.len + 2);
     json_writer_init(&w, &text);
     json_write_string(&w, name);
     struct json_doc *doc = ARENA_NEW(&t->memory, struct json_doc);

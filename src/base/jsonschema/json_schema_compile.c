@@ -707,8 +707,7 @@ static struct schema_node *compile_schema(struct schema_compiler *c, struct json
 enum error json_schema_compile(struct arena *arena, struct json schema, struct str prefix,
     struct problem *problem, struct json_schema **out_schema)
 {
-    CLEANUP(arena_deinit) struct arena scratch;
-    arena_init(&scratch, SIZE_MAX);
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     size_t faults_before = problem->n_faults + problem->n_faults_untold;
     size_t n_values = json_node(schema)->next - schema.at;
     struct schema_compiler c = {

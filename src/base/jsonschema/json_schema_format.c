@@ -229,10 +229,9 @@ static bool is_relative_pointer(struct str s)
  * accepted. */
 static bool is_regex(struct str s)
 {
-    CLEANUP(arena_deinit) struct arena scratch;
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct pattern *unused;
     struct pattern_error error;
-    arena_init(&scratch, SIZE_MAX);
     return pattern_compile(&scratch, s, &unused, &error) || error.unsupported;
 }
 

@@ -125,8 +125,7 @@ static bool put_node(struct writer *w, const struct pattern_node *node)
 bool pattern_compile(struct arena *arena, struct str text, struct pattern **out_pattern,
     struct pattern_error *out_error)
 {
-    CLEANUP(arena_deinit) struct arena scratch;
-    arena_init(&scratch, SIZE_MAX);
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct pattern_node *root = pattern_parse(&scratch, text, out_error);
     if (root == NULL)
         return false;
@@ -299,8 +298,7 @@ static bool run(struct search *s, struct str text, uint64_t max_steps, struct th
 
 bool pattern_search(const struct pattern *p, struct str text, uint64_t *steps, bool *out_found)
 {
-    CLEANUP(arena_deinit) struct arena scratch;
-    arena_init(&scratch, SIZE_MAX);
+    struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct threads sets[2] = {
         {.waiting = arena_alloc(&scratch, p->n_states * sizeof(uint32_t))},
         {.waiting = arena_alloc(&scratch, p->n_states * sizeof(uint32_t))},
