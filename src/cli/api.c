@@ -171,15 +171,10 @@ static int run(struct cli *cli)
     struct http_header headers[HEADERS_MAX];
     struct remote_request request = {.method = read_method(cli), .path = cli_argument(cli, 1)};
     struct remote_answer answer;
-    int code = check_target(cli, request.method, request.path);
-    if (code == EXIT_SUCCESS)
-        code = read_headers(cli, headers, &request.n_headers);
-    if (code == EXIT_SUCCESS)
-        code = read_body(cli, &request.body);
-    if (code == EXIT_SUCCESS)
-        code = remote_open(cli, &r);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(check_target(cli, request.method, request.path));
+    TRY_EXIT(read_headers(cli, headers, &request.n_headers));
+    TRY_EXIT(read_body(cli, &request.body));
+    TRY_EXIT(remote_open(cli, &r));
     request.headers = headers;
     bool streams = asks_for_stream(request.method, request.path);
     enum client_result result =

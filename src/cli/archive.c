@@ -107,19 +107,17 @@ static int copy_answer(struct target *t, struct remote *r, const struct remote_a
     enum { PATIENCE_MS = 60 * 1000 };
     struct progress *progress = cli_progress(t->cli);
     uint64_t done = 0, total = answer->head.content_length;
-    int code = EXIT_SUCCESS;
-    while (code == EXIT_SUCCESS) {
+    for (;;) {
         struct str run;
         enum client_result result = http_client_read(remote_client(r), PATIENCE_MS, &run);
         if (result != CLIENT_OK)
             return remote_judge(r, result == CLIENT_TIMED_OUT ? CLIENT_LOST : result, answer);
         if (run.len == 0)
-            break;
-        code = target_write(t, run);
+            return EXIT_SUCCESS;
+        TRY_EXIT(target_write(t, run));
         done += run.len;
         progress_report(progress, "receiving", done, total);
     }
-    return code;
 }
 
 static int run_export(struct cli *cli)
@@ -127,10 +125,8 @@ static int run_export(struct cli *cli)
     struct remote *r CLEANUP(remote_closep) = NULL;
     struct target target = {.cli = cli, .fd = -1};
     struct remote_answer answer;
-    int code = target_open(&target);
-    if (code != EXIT_SUCCESS)
-        return code;
-    code = remote_open(cli, &r);
+    TRY_EXIT(target_open(&target));
+    int code = remote_open(cli, &r);
     if (code == EXIT_SUCCESS) {
         const struct remote_request request = {.method = "GET",
             .path = request_path(cli, cli_command(cli)->to->path),

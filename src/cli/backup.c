@@ -41,9 +41,7 @@ static int run(struct cli *cli)
     struct problem problem = PROBLEM_INIT(cli_arena(cli));
     struct backup_report report;
     struct str file = cli_argument(cli, 0);
-    int refused = settings_load(cli, &settings);
-    if (refused != EXIT_SUCCESS)
-        return refused;
+    TRY_EXIT(settings_load(cli, &settings));
     if (!str_is_none(settings.config.db_url))
         return cli_fail(cli, "the configured database is PostgreSQL: back it up with pg_dump (see "
                              "docs/postgresql.md), or name a data directory with --data");

@@ -135,9 +135,7 @@ static int run(struct cli *cli)
 {
     struct settings settings;
     struct problem problem = PROBLEM_INIT(cli_arena(cli));
-    int refused = settings_load(cli, &settings);
-    if (refused != EXIT_SUCCESS)
-        return refused;
+    TRY_EXIT(settings_load(cli, &settings));
     if (cli_flag(cli, "quick") && cli_flag(cli, "deep"))
         return cli_usage(cli, "--quick and --deep exclude each other");
     struct fsck *fsck = ARENA_NEW(cli_arena(cli), struct fsck);

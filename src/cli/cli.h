@@ -18,6 +18,14 @@
 /* The exit codes, documented in docs/cli.md; 0 and 1 are EXIT_SUCCESS and EXIT_FAILURE. */
 enum { EXIT_USAGE = 2, EXIT_AUTH = 4, EXIT_RUN_FAILED = 5, EXIT_INTERRUPTED = 130 };
 
+/* Returns the exit code of a call to the caller of this function; continues after EXIT_SUCCESS. */
+#define TRY_EXIT(call)                \
+    do {                              \
+        const int try_exit = (call);  \
+        if (try_exit != EXIT_SUCCESS) \
+            return try_exit;          \
+    } while (0)
+
 struct cli;
 
 /* How the argument of an option is read. */

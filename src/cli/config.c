@@ -108,9 +108,7 @@ int config_load(struct cli *cli, struct str usual_path, struct config *out_confi
         return EXIT_USAGE;
     }
     for (size_t i = 0; i < config.toml.n_entries; i++) {
-        int refused = check_entry(cli, &config, &config.toml.entries[i]);
-        if (refused != EXIT_SUCCESS)
-            return refused;
+        TRY_EXIT(check_entry(cli, &config, &config.toml.entries[i]));
     }
     *out_config = config;
     return EXIT_SUCCESS;

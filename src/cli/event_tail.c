@@ -6,11 +6,9 @@
 int command_event_tail(struct cli *cli)
 {
     struct remote *remote CLEANUP(remote_closep) = NULL;
+    TRY_EXIT(remote_open(cli, &remote));
     struct follower follower CLEANUP(follower_deinit);
-    int code = remote_open(cli, &remote);
     follower_init(&follower, cli, remote);
-    if (code != EXIT_SUCCESS)
-        return code;
     follower.one_thread = cli_argument_count(cli) > 0;
     follower.path = request_path(cli, "/v1/threads/{thread_id}/events");
     follower.kind = cli_value(cli, "kind");

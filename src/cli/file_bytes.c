@@ -103,16 +103,12 @@ int command_file_put(struct cli *cli)
     name = str_is_none(name) ? base_name(from) : name;
     if (name.len == 0 || cli_argument(cli, 0).len == 0)
         return cli_usage(cli, "an argument is empty");
-    int code = put_headers(cli, headers, &request.n_headers);
-    if (code == EXIT_SUCCESS)
-        code = open_sent(cli, from, &file);
-    if (code == EXIT_SUCCESS)
-        code = remote_open(cli, &r);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(put_headers(cli, headers, &request.n_headers));
+    TRY_EXIT(open_sent(cli, from, &file));
+    TRY_EXIT(remote_open(cli, &r));
     request.path = path_of(cli, name);
     request.source = &file.source;
-    code = remote_ask_once(r, &request, &answer);
+    int code = remote_ask_once(r, &request, &answer);
     if (!is_stdin)
         close(file.fd);
     cli_clear_bar(cli);
@@ -208,16 +204,10 @@ int command_file_get(struct cli *cli)
     struct remote_request request;
     struct remote_answer answer;
     struct received_file file;
-    int code = request_build(cli, &request);
-    if (code == EXIT_SUCCESS)
-        code = remote_open(cli, &r);
-    if (code != EXIT_SUCCESS)
-        return code;
-    code = remote_judge(r, remote_begin(r, &request, &answer), &answer);
-    if (code == EXIT_SUCCESS)
-        code = open_received(cli, &file);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(request_build(cli, &request));
+    TRY_EXIT(remote_open(cli, &r));
+    TRY_EXIT(remote_judge(r, remote_begin(r, &request, &answer), &answer));
+    TRY_EXIT(open_received(cli, &file));
     return keep(cli, &file, receive(cli, r, &answer.head, file.fd));
 }
 
@@ -229,16 +219,11 @@ int command_file_diff(struct cli *cli)
     struct remote_request request;
     struct remote_answer answer;
     bool as_text = cli->format == FORMAT_TABLE;
-    int code = request_build(cli, &request);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(request_build(cli, &request));
     if (as_text)
         request.path = request_with(cli, request.path, STR("format"), STR("text"));
-    code = remote_open(cli, &r);
-    if (code == EXIT_SUCCESS)
-        code = remote_ask(r, &request, &answer);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(remote_open(cli, &r));
+    TRY_EXIT(remote_ask(r, &request, &answer));
     if (!as_text) {
         cli_print_json(cli, answer.json);
         return EXIT_SUCCESS;

@@ -162,9 +162,7 @@ static int print_page(struct follower *f, bool *out_more)
         *out_more = true;
         return EXIT_SUCCESS;
     }
-    int code = remote_judge(f->remote, result, &answer);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(remote_judge(f->remote, result, &answer));
     if (!answer.has_json || !json_get(answer.json, STR("data"), &data))
         return cli_fail(f->cli, "the server's answer is not a list");
     struct json_iter it = json_iter(data);

@@ -12,12 +12,9 @@ const char *const layout_names[] = {
 int layout_open(struct layout *l, struct cli *cli, struct str directory)
 {
     *l = (struct layout){.cli = cli, .tree = {.fd = -1}};
-    int code = tree_open(&l->tree, cli, directory, true);
-    if (code == EXIT_SUCCESS)
-        code = tree_check(&l->tree, layout_names);
-    if (code == EXIT_SUCCESS)
-        code = remote_open(cli, &l->remote);
-    return code;
+    TRY_EXIT(tree_open(&l->tree, cli, directory, true));
+    TRY_EXIT(tree_check(&l->tree, layout_names));
+    return remote_open(cli, &l->remote);
 }
 
 void layout_close(struct layout *l)
@@ -64,10 +61,10 @@ int layout_judge_by(struct layout *l, struct remote *r, enum client_result resul
         return LAYOUT_LATER;
     if (l->waits && result == CLIENT_INTERRUPTED)
         return EXIT_INTERRUPTED;
-    int code = remote_judge(r, result, answer);
-    if (code == EXIT_SUCCESS && !*out_found)
-        code = cli_fail(l->cli, "the server's answer is not a document");
-    return code;
+    TRY_EXIT(remote_judge(r, result, answer));
+    if (!*out_found)
+        return cli_fail(l->cli, "the server's answer is not a document");
+    return EXIT_SUCCESS;
 }
 
 int layout_judge(struct layout *l, enum client_result result, const struct remote_answer *answer,
@@ -87,9 +84,8 @@ int layout_read_pages(struct layout *l, const struct pages *p, bool *out_found)
 {
     struct buf cursor CLEANUP(buf_deinit) = BUF_INIT(4096);
     bool more = true;
-    int code = EXIT_SUCCESS;
     *out_found = true;
-    while (code == EXIT_SUCCESS && more && *out_found) {
+    while (more) {
         struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
         struct remote_answer answer;
         struct json data, value;
@@ -97,8 +93,8 @@ int layout_read_pages(struct layout *l, const struct pages *p, bool *out_found)
         if (cursor.len > 0)
             path = arena_printf(&arena, "%.*s&cursor=%.*s", STR_ARG(path),
                 STR_ARG(remote_encode(&arena, buf_str(&cursor))));
-        code = layout_ask(l, path, &answer, out_found);
-        if (code != EXIT_SUCCESS || !*out_found)
+        TRY_EXIT(layout_ask(l, path, &answer, out_found));
+        if (!*out_found)
             break;
         if (!json_get(answer.json, STR("data"), &data))
             return cli_fail(l->cli, "the server's answer is not a list");
@@ -106,9 +102,9 @@ int layout_read_pages(struct layout *l, const struct pages *p, bool *out_found)
         buf_reset(&cursor);
         buf_append(&cursor, remote_string(&arena, answer.json, STR("/next_cursor")));
         more = more && cursor.len > 0;
-        code = p->take(l, &arena, data, p->to);
+        TRY_EXIT(p->take(l, &arena, data, p->to));
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 bool found_ids_has(const struct found_ids *f, const struct id_text *id)
@@ -159,10 +155,8 @@ int layout_sync_config(struct layout *l, const struct id_text *thread)
     struct remote_answer answer;
     bool found;
     struct str name = arena_printf(&arena, LAYOUT_CONFIGS "/%.*s.json", ID_ARG(thread));
-    int code = layout_ask(
-        l, arena_printf(&arena, "/v1/threads/%.*s/resumption", ID_ARG(thread)), &answer, &found);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(layout_ask(
+        l, arena_printf(&arena, "/v1/threads/%.*s/resumption", ID_ARG(thread)), &answer, &found));
     return found ? tree_write(&l->tree, name, layout_config(&arena, answer.json))
                  : tree_remove(&l->tree, name);
 }
@@ -196,13 +190,12 @@ static int take_entries(struct layout *l, struct arena *arena, struct json data,
 {
     struct json_iter it = json_iter(data);
     struct json entry;
-    int code = EXIT_SUCCESS;
-    while (code == EXIT_SUCCESS && json_next(&it, NULL, &entry)) {
+    while (json_next(&it, NULL, &entry)) {
         struct arena_mark mark = arena_mark(arena);
-        code = write_entry(l, arena, entry, to);
+        TRY_EXIT(write_entry(l, arena, entry, to));
         arena_rewind(arena, mark);
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 static int write_index(
@@ -219,8 +212,8 @@ static int drop_entries(struct layout *l, const struct id_text *thread, int64_t 
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct tree_names names;
     struct str directory = arena_printf(&arena, LAYOUT_HISTORY "/%.*s", ID_ARG(thread));
-    int code = tree_list(&l->tree, directory, &arena, &names);
-    for (size_t i = 0; code == EXIT_SUCCESS && i < names.n; i++) {
+    TRY_EXIT(tree_list(&l->tree, directory, &arena, &names));
+    for (size_t i = 0; i < names.n; i++) {
         struct str name = names.items[i];
         char digits[32] = "";
         long long number = 0;
@@ -231,10 +224,10 @@ static int drop_entries(struct layout *l, const struct id_text *thread, int64_t 
         }
         bool stale = (is_entry && number > last) || (last == 0 && str_eq(name, STR(LAYOUT_INDEX)));
         if (stale)
-            code = tree_remove(
-                &l->tree, arena_printf(&arena, "%.*s/%.*s", STR_ARG(directory), STR_ARG(name)));
+            TRY_EXIT(tree_remove(
+                &l->tree, arena_printf(&arena, "%.*s/%.*s", STR_ARG(directory), STR_ARG(name))));
     }
-    return code == EXIT_SUCCESS && last == 0 ? tree_remove(&l->tree, directory) : code;
+    return last == 0 ? tree_remove(&l->tree, directory) : EXIT_SUCCESS;
 }
 
 int layout_sync_history(struct layout *l, const struct id_text *thread)
@@ -247,10 +240,10 @@ int layout_sync_history(struct layout *l, const struct id_text *thread)
             ID_ARG(thread), PAGE_DOCUMENTS),
         .take = take_entries,
         .to = &history};
-    int code = layout_read_pages(l, &pages, &found);
-    if (code == EXIT_SUCCESS && history.last > 0)
-        code = write_index(l, &arena, thread, history.last);
-    return code == EXIT_SUCCESS ? drop_entries(l, thread, history.last) : code;
+    TRY_EXIT(layout_read_pages(l, &pages, &found));
+    if (history.last > 0)
+        TRY_EXIT(write_index(l, &arena, thread, history.last));
+    return drop_entries(l, thread, history.last);
 }
 
 int layout_sync_entry(struct layout *l, const struct id_text *thread, int64_t number)
@@ -260,17 +253,16 @@ int layout_sync_entry(struct layout *l, const struct id_text *thread, int64_t nu
     struct remote_answer answer;
     struct json newest;
     bool found;
-    int code = layout_ask(l,
+    TRY_EXIT(layout_ask(l,
         arena_printf(&arena, "/v1/threads/%.*s/history/%lld", ID_ARG(thread), (long long)number),
-        &answer, &found);
-    if (code == EXIT_SUCCESS && found)
-        code = write_entry(l, &arena, answer.json, &history);
-    if (code != EXIT_SUCCESS || !found)
-        return code;
-    code = layout_ask(l, arena_printf(&arena, "/v1/threads/%.*s/history?limit=1", ID_ARG(thread)),
-        &answer, &found);
-    if (code != EXIT_SUCCESS || !found)
-        return code;
+        &answer, &found));
+    if (!found)
+        return EXIT_SUCCESS;
+    TRY_EXIT(write_entry(l, &arena, answer.json, &history));
+    TRY_EXIT(layout_ask(l, arena_printf(&arena, "/v1/threads/%.*s/history?limit=1", ID_ARG(thread)),
+        &answer, &found));
+    if (!found)
+        return EXIT_SUCCESS;
     if (!json_pointer(answer.json, STR("/data/0/sequence_number"), &newest) ||
         !json_to_i64(newest, &history.last))
         return cli_fail(l->cli, "an entry of the history has no number");

@@ -44,10 +44,10 @@ static int sync_named(struct layout *l, struct str given)
     bool found;
     if (!layout_to_id(given, &id))
         return cli_usage(l->cli, "--thread must be an id");
-    int code = layout_ask(l, arena_printf(arena, "/v1/threads/%.*s", ID_ARG(&id)), &answer, &found);
-    if (code == EXIT_SUCCESS && !found)
+    TRY_EXIT(layout_ask(l, arena_printf(arena, "/v1/threads/%.*s", ID_ARG(&id)), &answer, &found));
+    if (!found)
         return cli_fail(l->cli, "there is no thread %.*s", ID_ARG(&id));
-    return code == EXIT_SUCCESS ? layout_sync_thread(l, &id) : code;
+    return layout_sync_thread(l, &id);
 }
 
 static void report(struct layout *l)
@@ -68,15 +68,13 @@ static void report(struct layout *l)
 
 static int run(struct cli *cli)
 {
-    struct layout l;
-    int code = layout_open(&l, cli, cli_argument(cli, 0));
+    struct layout l CLEANUP(layout_close);
+    TRY_EXIT(layout_open(&l, cli, cli_argument(cli, 0)));
     size_t n = cli_count(cli, "thread");
-    for (size_t i = 0; code == EXIT_SUCCESS && i < n; i++)
-        code = sync_named(&l, cli_value_at(cli, "thread", i));
-    if (code == EXIT_SUCCESS && n == 0)
-        code = layout_sync_all(&l);
-    if (code == EXIT_SUCCESS)
-        report(&l);
-    layout_close(&l);
-    return code;
+    for (size_t i = 0; i < n; i++)
+        TRY_EXIT(sync_named(&l, cli_value_at(cli, "thread", i)));
+    if (n == 0)
+        TRY_EXIT(layout_sync_all(&l));
+    report(&l);
+    return EXIT_SUCCESS;
 }

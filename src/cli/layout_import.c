@@ -154,16 +154,11 @@ static int start_run(struct import *im, const struct read_run *run, struct str i
     if (parent != NULL)
         json_write_text_member(&body.w, "parent_run_id", (struct str){parent->text, UUID_TEXT_LEN});
     write_origin(&body.w, run->label, false);
-    int code =
-        send(im, "POST", arena_printf(&arena, "/v1/threads/%.*s/runs", ID_ARG(&im->thread_id)),
-            take(&body, &arena), &answer);
-    if (code == EXIT_SUCCESS &&
-        (!answer.has_json || !layout_read_id(answer.json, STR("/id"), out_id)))
-        code = cli_fail(im->layout.cli, "the server's answer is not a run");
-    if (code == EXIT_SUCCESS)
-        code = send_steps(im, run, out_id);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(send(im, "POST", arena_printf(&arena, "/v1/threads/%.*s/runs", ID_ARG(&im->thread_id)),
+        take(&body, &arena), &answer));
+    if (!answer.has_json || !layout_read_id(answer.json, STR("/id"), out_id))
+        return cli_fail(im->layout.cli, "the server's answer is not a run");
+    TRY_EXIT(send_steps(im, run, out_id));
     im->runs++;
     json_write_object(&im->report.w);
     json_write_text_member(&im->report.w, "from", run->label);
@@ -233,17 +228,15 @@ static int send_usage(struct import *im, const struct id_text *run, struct json 
 
 static int send_children(struct import *im, const struct read_run *of, const struct id_text *parent)
 {
-    int code = EXIT_SUCCESS;
-    for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++) {
+    for (size_t i = 0; i < im->thread->n_runs; i++) {
         const struct read_run *run = &im->thread->runs[i];
         struct id_text id;
         if (str_is_none(run->parent) || !str_eq(run->parent, of->label))
             continue;
-        code = start_run(im, run, STR_NONE, parent, &id);
-        if (code == EXIT_SUCCESS)
-            code = finish_run(im, &id, STR("completed"), STR_NONE, STR_NONE);
+        TRY_EXIT(start_run(im, run, STR_NONE, parent, &id));
+        TRY_EXIT(finish_run(im, &id, STR("completed"), STR_NONE, STR_NONE));
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 static int send_entry(struct import *im, const struct read_run *run)
@@ -253,30 +246,25 @@ static int send_entry(struct import *im, const struct read_run *run)
     struct json entry;
     struct id_text id;
     struct json_text body;
-    int code = layout_read_object(&im->layout.tree,
-        layout_entry_name(&arena, im->thread->label, run->sequence), &arena, &entry);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(layout_read_object(&im->layout.tree,
+        layout_entry_name(&arena, im->thread->label, run->sequence), &arena, &entry));
     struct str reason = remote_string(&arena, entry, STR("/stop_reason"));
     struct str status = str_eq(reason, STR("failed")) || str_eq(reason, STR("cancelled"))
                             ? reason
                             : STR("completed");
-    code = start_run(im, run, remote_string(&arena, entry, STR("/user_message")), NULL, &id);
-    if (code == EXIT_SUCCESS)
-        code = send_children(im, run, &id);
-    if (code == EXIT_SUCCESS && !run->has_usage)
-        code = send_usage(im, &id, entry);
-    if (code == EXIT_SUCCESS)
-        code = finish_run(
-            im, &id, status, remote_string(&arena, entry, STR("/final_response")), reason);
+    TRY_EXIT(start_run(im, run, remote_string(&arena, entry, STR("/user_message")), NULL, &id));
+    TRY_EXIT(send_children(im, run, &id));
+    if (!run->has_usage)
+        TRY_EXIT(send_usage(im, &id, entry));
+    TRY_EXIT(
+        finish_run(im, &id, status, remote_string(&arena, entry, STR("/final_response")), reason));
     begin(&body);
     copy(&body.w, entry, entry_members);
     struct str patch = take(&body, &arena);
-    return code == EXIT_SUCCESS ? send(im, "PATCH",
-                                      arena_printf(&arena, "/v1/threads/%.*s/history/%lld",
-                                          ID_ARG(&im->thread_id), (long long)run->sequence),
-                                      patch, &answer)
-                                : code;
+    return send(im, "PATCH",
+        arena_printf(&arena, "/v1/threads/%.*s/history/%lld", ID_ARG(&im->thread_id),
+            (long long)run->sequence),
+        patch, &answer);
 }
 
 /* Writes the elements of a list, each with one more member. */
@@ -325,17 +313,16 @@ static int send_tools(struct import *im, const struct id_text *run)
 static int send_unfinished(struct import *im, struct id_text *out_first, bool *out_any)
 {
     struct id_text id;
-    int code = EXIT_SUCCESS;
     *out_any = false;
-    for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++) {
+    for (size_t i = 0; i < im->thread->n_runs; i++) {
         const struct read_run *run = &im->thread->runs[i];
         if (run->sequence > 0 || !str_is_none(run->parent))
             continue;
-        code =
-            start_run(im, run, STR_NONE, *out_any ? out_first : NULL, *out_any ? &id : out_first);
+        TRY_EXIT(
+            start_run(im, run, STR_NONE, *out_any ? out_first : NULL, *out_any ? &id : out_first));
         *out_any = true;
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 static int send_config(struct import *im)
@@ -346,10 +333,8 @@ static int send_config(struct import *im)
     struct json_text body;
     if (!im->thread->has_config)
         return EXIT_SUCCESS;
-    int code = layout_read_object(
-        &im->layout.tree, layout_config_name(&arena, im->thread->label), &arena, &config);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(layout_read_object(
+        &im->layout.tree, layout_config_name(&arena, im->thread->label), &arena, &config));
     begin(&body);
     copy(&body.w, config, config_members);
     return send(im, "PUT",
@@ -394,11 +379,10 @@ static int make_thread(struct import *im)
     struct json_text body;
     begin(&body);
     write_origin(&body.w, im->thread->label, true);
-    int code = send(im, "POST", STR("/v1/threads"), take(&body, &arena), &answer);
-    if (code == EXIT_SUCCESS &&
-        (!answer.has_json || !layout_read_id(answer.json, STR("/id"), &im->thread_id)))
-        code = cli_fail(im->layout.cli, "the server's answer is not a thread");
-    return code;
+    TRY_EXIT(send(im, "POST", STR("/v1/threads"), take(&body, &arena), &answer));
+    if (!answer.has_json || !layout_read_id(answer.json, STR("/id"), &im->thread_id))
+        return cli_fail(im->layout.cli, "the server's answer is not a thread");
+    return EXIT_SUCCESS;
 }
 
 static int fill_thread(struct import *im)
@@ -407,30 +391,23 @@ static int fill_thread(struct import *im)
     struct remote_answer answer;
     struct id_text open;
     bool is_open = false;
-    int code = EXIT_SUCCESS;
-    for (size_t i = 0; code == EXIT_SUCCESS && i < im->thread->n_runs; i++)
+    for (size_t i = 0; i < im->thread->n_runs; i++)
         if (im->thread->runs[i].sequence > 0)
-            code = send_entry(im, &im->thread->runs[i]);
-    if (code == EXIT_SUCCESS)
-        code = send_unfinished(im, &open, &is_open);
-    if (code == EXIT_SUCCESS)
-        code = send_config(im);
-    if (code == EXIT_SUCCESS && is_open && im->thread->has_config)
-        code = send_tools(im, &open);
-    return code == EXIT_SUCCESS
-               ? send(im, "PATCH", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(&im->thread_id)),
-                     STR("{\"metadata\":{\"import\":null}}"), &answer)
-               : code;
+            TRY_EXIT(send_entry(im, &im->thread->runs[i]));
+    TRY_EXIT(send_unfinished(im, &open, &is_open));
+    TRY_EXIT(send_config(im));
+    if (is_open && im->thread->has_config)
+        TRY_EXIT(send_tools(im, &open));
+    return send(im, "PATCH", arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(&im->thread_id)),
+        STR("{\"metadata\":{\"import\":null}}"), &answer);
 }
 
 static int import_thread(struct import *im)
 {
     bool there;
-    int code = look_for(im, &there);
-    if (code == EXIT_SUCCESS && !there)
-        code = make_thread(im);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(look_for(im, &there));
+    if (!there)
+        TRY_EXIT(make_thread(im));
     json_write_object(&im->report.w);
     json_write_text_member(&im->report.w, "from", im->thread->label);
     json_write_text_member(&im->report.w, "to", (struct str){im->thread_id.text, UUID_TEXT_LEN});
@@ -438,8 +415,7 @@ static int import_thread(struct import *im)
     json_write_bool(&im->report.w, there);
     json_write_name(&im->report.w, "runs");
     json_write_array(&im->report.w);
-    if (!there)
-        code = fill_thread(im);
+    int code = there ? EXIT_SUCCESS : fill_thread(im);
     json_write_end(&im->report.w);
     json_write_end(&im->report.w);
     im->threads += code == EXIT_SUCCESS && !there;
@@ -479,26 +455,32 @@ static void report(struct import *im)
         im->layout.cli, columns, COUNT_OF(columns), cli_document(im->layout.cli, &im->report));
 }
 
-int layout_import(struct cli *cli, struct str directory, bool only_looks)
+static int import_all(struct import *im, struct str directory, bool only_looks)
 {
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
-    struct import im = {.layout = {.cli = cli, .tree = {.fd = -1}}};
+    struct cli *cli = im->layout.cli;
     struct read_tree tree = {0};
+    TRY_EXIT(tree_open(&im->layout.tree, cli, directory, false));
+    TRY_EXIT(tree_check(&im->layout.tree, layout_names));
+    TRY_EXIT(layout_read_tree(&im->layout.tree, &arena, &tree));
+    if (only_looks)
+        return EXIT_SUCCESS;
+    TRY_EXIT(remote_open(cli, &im->layout.remote));
+    for (size_t i = 0; i < tree.n_threads; i++) {
+        im->thread = &tree.threads[i];
+        TRY_EXIT(import_thread(im));
+        progress_report(cli_progress(cli), "importing threads", i + 1, tree.n_threads);
+    }
+    return EXIT_SUCCESS;
+}
+
+int layout_import(struct cli *cli, struct str directory, bool only_looks)
+{
+    struct import im = {.layout = {.cli = cli, .tree = {.fd = -1}}};
     begin(&im.report);
     json_write_name(&im.report.w, "threads");
     json_write_array(&im.report.w);
-    int code = tree_open(&im.layout.tree, cli, directory, false);
-    if (code == EXIT_SUCCESS)
-        code = tree_check(&im.layout.tree, layout_names);
-    if (code == EXIT_SUCCESS)
-        code = layout_read_tree(&im.layout.tree, &arena, &tree);
-    if (code == EXIT_SUCCESS && !only_looks)
-        code = remote_open(cli, &im.layout.remote);
-    for (size_t i = 0; code == EXIT_SUCCESS && !only_looks && i < tree.n_threads; i++) {
-        im.thread = &tree.threads[i];
-        code = import_thread(&im);
-        progress_report(cli_progress(cli), "importing threads", i + 1, tree.n_threads);
-    }
+    int code = import_all(&im, directory, only_looks);
     if (code == EXIT_SUCCESS)
         report(&im);
     else

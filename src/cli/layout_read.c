@@ -42,12 +42,10 @@ int layout_read_object(struct tree *t, struct str name, struct arena *arena, str
 {
     struct buf bytes CLEANUP(buf_deinit) = BUF_INIT(FILE_MAX_BYTES);
     bool found;
-    int code = tree_read(t, name, &bytes, &found);
-    if (code == EXIT_SUCCESS && !found)
-        code = wrong(t, name, "is missing");
-    return code == EXIT_SUCCESS
-               ? parse_object(t, arena, arena_str(arena, buf_str(&bytes)), name, out)
-               : code;
+    TRY_EXIT(tree_read(t, name, &bytes, &found));
+    if (!found)
+        return wrong(t, name, "is missing");
+    return parse_object(t, arena, arena_str(arena, buf_str(&bytes)), name, out);
 }
 
 int layout_read_lines(struct tree *t, struct str thread, struct str run, take_line take, void *to)
@@ -59,20 +57,19 @@ int layout_read_lines(struct tree *t, struct str thread, struct str run, take_li
     size_t number = 0;
     struct str name =
         arena_printf(&names, LAYOUT_RUNS "/%.*s/%.*s.jsonl", STR_ARG(thread), STR_ARG(run));
-    int code = tree_read(t, name, &bytes, &found);
+    TRY_EXIT(tree_read(t, name, &bytes, &found));
     rest = buf_str(&bytes);
-    while (code == EXIT_SUCCESS && str_next_part(&rest, '\n', &text)) {
+    while (str_next_part(&rest, '\n', &text)) {
         struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
         struct json line;
         number++;
         if (str_trim_blanks(text).len == 0)
             continue;
         struct str where = arena_printf(&arena, "%.*s, line %zu,", STR_ARG(name), number);
-        code = parse_object(t, &arena, text, where, &line);
-        if (code == EXIT_SUCCESS)
-            code = take(to, &arena, line, where);
+        TRY_EXIT(parse_object(t, &arena, text, where, &line));
+        TRY_EXIT(take(to, &arena, line, where));
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* --- Contents ------------------------------------------------------------------------------- */
@@ -110,12 +107,11 @@ static int read_config(struct reader *r)
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct json config;
     struct str name = layout_config_name(&arena, r->thread->label);
-    int code = layout_read_object(r->tree, name, &arena, &config);
-    if (code == EXIT_SUCCESS && !says(config, "agent_uuid", r->thread->label))
-        code = wrong(r->tree, name, "has another agent_uuid than its name");
-    if (code == EXIT_SUCCESS)
-        r->thread->model = text_of(r->arena, config, "model");
-    return code;
+    TRY_EXIT(layout_read_object(r->tree, name, &arena, &config));
+    if (!says(config, "agent_uuid", r->thread->label))
+        return wrong(r->tree, name, "has another agent_uuid than its name");
+    r->thread->model = text_of(r->arena, config, "model");
+    return EXIT_SUCCESS;
 }
 
 static struct read_run *find_run(struct read_thread *thread, struct str label)
@@ -132,9 +128,7 @@ static int read_entry(struct reader *r, int64_t number)
     struct json entry, value;
     int64_t sequence = number;
     struct str name = layout_entry_name(&arena, r->thread->label, number);
-    int code = layout_read_object(r->tree, name, &arena, &entry);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(layout_read_object(r->tree, name, &arena, &entry));
     if (!says(entry, "agent_uuid", r->thread->label))
         return wrong(r->tree, name, "has another agent_uuid than its directory");
     if (json_get(entry, STR("sequence_number"), &value) &&
@@ -196,10 +190,9 @@ static int read_run_file(struct reader *r, struct str label)
         r->run = &r->thread->runs[r->thread->n_runs++];
         *r->run = (struct read_run){.label = label};
     }
-    int code = layout_read_lines(r->tree, r->thread->label, label, look_at_line, r);
-    if (code == EXIT_SUCCESS)
-        find_parent(r->thread, r->run);
-    return code;
+    TRY_EXIT(layout_read_lines(r->tree, r->thread->label, label, look_at_line, r));
+    find_parent(r->thread, r->run);
+    return EXIT_SUCCESS;
 }
 
 /* Entries are numbered from 1 without a gap. */
@@ -226,29 +219,26 @@ static int read_thread(struct reader *r)
     struct arena *arena = r->arena;
     struct read_thread *thread = r->thread;
     struct tree_names entries, runs;
-    int code = thread->has_config ? read_config(r) : EXIT_SUCCESS;
-    if (code == EXIT_SUCCESS)
-        code = tree_list(r->tree,
-            arena_printf(arena, LAYOUT_HISTORY "/%.*s", STR_ARG(thread->label)), arena, &entries);
-    if (code == EXIT_SUCCESS)
-        code = tree_list(r->tree, arena_printf(arena, LAYOUT_RUNS "/%.*s", STR_ARG(thread->label)),
-            arena, &runs);
-    if (code == EXIT_SUCCESS)
-        code = count_entries(r, &entries);
-    if (code != EXIT_SUCCESS)
-        return code;
+    if (thread->has_config)
+        TRY_EXIT(read_config(r));
+    TRY_EXIT(tree_list(r->tree, arena_printf(arena, LAYOUT_HISTORY "/%.*s", STR_ARG(thread->label)),
+        arena, &entries));
+    TRY_EXIT(tree_list(
+        r->tree, arena_printf(arena, LAYOUT_RUNS "/%.*s", STR_ARG(thread->label)), arena, &runs));
+    TRY_EXIT(count_entries(r, &entries));
     thread->runs = ARENA_ARRAY(arena, struct read_run, entries.n + runs.n + 1);
-    for (int64_t i = 1; code == EXIT_SUCCESS && i <= thread->entries; i++)
-        code = read_entry(r, i);
-    for (size_t i = 0; code == EXIT_SUCCESS && i < runs.n; i++) {
+    for (int64_t i = 1; i <= thread->entries; i++)
+        TRY_EXIT(read_entry(r, i));
+    for (size_t i = 0; i < runs.n; i++) {
         struct str label = without_end(runs.items[i], STR(".jsonl"));
-        code = str_is_none(label) ? wrong(r->tree,
-                                        arena_printf(arena, LAYOUT_RUNS "/%.*s/%.*s",
-                                            STR_ARG(thread->label), STR_ARG(runs.items[i])),
-                                        "is not a file of a run: RUN.jsonl")
-                                  : read_run_file(r, label);
+        if (str_is_none(label))
+            return wrong(r->tree,
+                arena_printf(arena, LAYOUT_RUNS "/%.*s/%.*s", STR_ARG(thread->label),
+                    STR_ARG(runs.items[i])),
+                "is not a file of a run: RUN.jsonl");
+        TRY_EXIT(read_run_file(r, label));
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* --- The tree ------------------------------------------------------------------------------- */
@@ -281,13 +271,9 @@ static void merge_same(struct read_tree *tree)
 int layout_read_tree(struct tree *t, struct arena *arena, struct read_tree *out_tree)
 {
     struct tree_names configs, history, runs;
-    int code = tree_list(t, STR(LAYOUT_CONFIGS), arena, &configs);
-    if (code == EXIT_SUCCESS)
-        code = tree_list(t, STR(LAYOUT_HISTORY), arena, &history);
-    if (code == EXIT_SUCCESS)
-        code = tree_list(t, STR(LAYOUT_RUNS), arena, &runs);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(tree_list(t, STR(LAYOUT_CONFIGS), arena, &configs));
+    TRY_EXIT(tree_list(t, STR(LAYOUT_HISTORY), arena, &history));
+    TRY_EXIT(tree_list(t, STR(LAYOUT_RUNS), arena, &runs));
     *out_tree = (struct read_tree){
         .threads = ARENA_ARRAY(arena, struct read_thread, configs.n + history.n + runs.n + 1)};
     for (size_t i = 0; i < configs.n; i++) {
@@ -302,11 +288,11 @@ int layout_read_tree(struct tree *t, struct arena *arena, struct read_tree *out_
     for (size_t i = 0; i < runs.n; i++)
         add_thread(out_tree, runs.items[i], false);
     merge_same(out_tree);
-    for (size_t i = 0; code == EXIT_SUCCESS && i < out_tree->n_threads; i++) {
+    for (size_t i = 0; i < out_tree->n_threads; i++) {
         struct reader reader = {.tree = t, .arena = arena, .thread = &out_tree->threads[i]};
         if (reader.thread->label.len > LABEL_MAX_BYTES)
             return wrong(t, reader.thread->label, "has a name that is too long");
-        code = read_thread(&reader);
+        TRY_EXIT(read_thread(&reader));
     }
-    return code;
+    return EXIT_SUCCESS;
 }

@@ -35,9 +35,9 @@ static int check_last(
         return EXIT_SUCCESS;
     struct str path = arena_printf(
         &arena, "/v1/runs/%.*s/steps/%llu", ID_ARG(run), (unsigned long long)lines->count);
-    int code = layout_ask(l, path, &answer, &found);
-    *out_same = code == EXIT_SUCCESS && found && log_id_of(answer.json, &there) && here == there;
-    return code;
+    TRY_EXIT(layout_ask(l, path, &answer, &found));
+    *out_same = found && log_id_of(answer.json, &there) && here == there;
+    return EXIT_SUCCESS;
 }
 
 static int append_step(
@@ -55,15 +55,14 @@ static int take_steps(struct layout *l, struct arena *arena, struct json data, v
     struct json_iter it = json_iter(data);
     struct json step, number;
     int64_t n;
-    int code = EXIT_SUCCESS;
-    while (code == EXIT_SUCCESS && json_next(&it, NULL, &step)) {
+    while (json_next(&it, NULL, &step)) {
         struct arena_mark mark = arena_mark(arena);
         if (json_get(step, STR("number"), &number) && json_to_i64(number, &n) &&
             n > (int64_t)lines->count)
-            code = append_step(l, arena, step, lines);
+            TRY_EXIT(append_step(l, arena, step, lines));
         arena_rewind(arena, mark);
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* Appends the next steps one by one, which is cheap if there are few of them. `out_more` is set if
@@ -73,18 +72,17 @@ static int take_next(
 {
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
-    int code = EXIT_SUCCESS;
     *out_more = true;
-    for (size_t i = 0; code == EXIT_SUCCESS && *out_more && i < NEXT_STEPS; i++) {
+    for (size_t i = 0; *out_more && i < NEXT_STEPS; i++) {
         struct arena_mark mark = arena_mark(&arena);
         struct str path = arena_printf(
             &arena, "/v1/runs/%.*s/steps/%llu", ID_ARG(run), (unsigned long long)lines->count + 1);
-        code = layout_ask(l, path, &answer, out_more);
-        if (code == EXIT_SUCCESS && *out_more)
-            code = append_step(l, &arena, answer.json, lines);
+        TRY_EXIT(layout_ask(l, path, &answer, out_more));
+        if (*out_more)
+            TRY_EXIT(append_step(l, &arena, answer.json, lines));
         arena_rewind(&arena, mark);
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 static int take_all(
@@ -127,20 +125,20 @@ static int drop_runs(struct layout *l, const struct id_text *thread, const struc
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct tree_names names;
     struct str directory = arena_printf(&arena, LAYOUT_RUNS "/%.*s", ID_ARG(thread));
-    int code = tree_list(&l->tree, directory, &arena, &names);
+    TRY_EXIT(tree_list(&l->tree, directory, &arena, &names));
     size_t kept = 0;
-    for (size_t i = 0; code == EXIT_SUCCESS && i < names.n; i++) {
+    for (size_t i = 0; i < names.n; i++) {
         struct id_text id;
         struct str name = names.items[i];
         bool is_run = str_ends_with(name, STR(".jsonl")) &&
                       layout_to_id(str_slice(name, 0, name.len - strlen(".jsonl")), &id);
         if (is_run && !found_ids_has(runs, &id))
-            code = tree_remove(
-                &l->tree, arena_printf(&arena, "%.*s/%.*s", STR_ARG(directory), STR_ARG(name)));
+            TRY_EXIT(tree_remove(
+                &l->tree, arena_printf(&arena, "%.*s/%.*s", STR_ARG(directory), STR_ARG(name))));
         else
             kept++;
     }
-    return code == EXIT_SUCCESS && kept == 0 ? tree_remove(&l->tree, directory) : code;
+    return kept == 0 ? tree_remove(&l->tree, directory) : EXIT_SUCCESS;
 }
 
 int layout_sync_runs(struct layout *l, const struct id_text *thread)
@@ -152,24 +150,22 @@ int layout_sync_runs(struct layout *l, const struct id_text *thread)
                               ID_ARG(thread), PAGE_OBJECTS),
         .take = layout_take_ids,
         .to = &runs};
-    int code = layout_read_pages(l, &pages, &found);
-    for (size_t i = 0; code == EXIT_SUCCESS && i < runs.n; i++)
+    TRY_EXIT(layout_read_pages(l, &pages, &found));
+    for (size_t i = 0; i < runs.n; i++)
         if (runs.numbers[i] > 0)
-            code = layout_sync_run(l, thread, &runs.items[i]);
-    return code == EXIT_SUCCESS ? drop_runs(l, thread, &runs) : code;
+            TRY_EXIT(layout_sync_run(l, thread, &runs.items[i]));
+    return drop_runs(l, thread, &runs);
 }
 
 /* --- Threads -------------------------------------------------------------------------------- */
 
 int layout_sync_thread(struct layout *l, const struct id_text *thread)
 {
-    int code = layout_sync_config(l, thread);
-    if (code == EXIT_SUCCESS)
-        code = layout_sync_history(l, thread);
-    if (code == EXIT_SUCCESS)
-        code = layout_sync_runs(l, thread);
-    l->threads += code == EXIT_SUCCESS;
-    return code;
+    TRY_EXIT(layout_sync_config(l, thread));
+    TRY_EXIT(layout_sync_history(l, thread));
+    TRY_EXIT(layout_sync_runs(l, thread));
+    l->threads++;
+    return EXIT_SUCCESS;
 }
 
 int layout_sync_all(struct layout *l)
@@ -181,12 +177,12 @@ int layout_sync_all(struct layout *l)
     struct pages pages = {.path = arena_printf(&arena, "/v1/threads?limit=%d", PAGE_OBJECTS),
         .take = layout_take_ids,
         .to = &threads};
-    int code = layout_read_pages(l, &pages, &found);
-    for (size_t i = 0; code == EXIT_SUCCESS && i < threads.n; i++) {
-        code = layout_sync_thread(l, &threads.items[i]);
+    TRY_EXIT(layout_read_pages(l, &pages, &found));
+    for (size_t i = 0; i < threads.n; i++) {
+        TRY_EXIT(layout_sync_thread(l, &threads.items[i]));
         progress_report(progress, "writing threads", i + 1, threads.n);
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 static int forget_if_lost(struct layout *l, const struct id_text *thread)
@@ -194,25 +190,23 @@ static int forget_if_lost(struct layout *l, const struct id_text *thread)
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     bool found;
-    int code =
-        layout_ask(l, arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(thread)), &answer, &found);
-    return code == EXIT_SUCCESS && !found ? layout_sync_thread(l, thread) : code;
+    TRY_EXIT(
+        layout_ask(l, arena_printf(&arena, "/v1/threads/%.*s", ID_ARG(thread)), &answer, &found));
+    return !found ? layout_sync_thread(l, thread) : EXIT_SUCCESS;
 }
 
 int layout_forget_lost(struct layout *l)
 {
     static const char *const places[] = {LAYOUT_CONFIGS, LAYOUT_HISTORY, LAYOUT_RUNS};
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
-    int code = EXIT_SUCCESS;
     for (size_t p = 0; p < COUNT_OF(places); p++) {
         struct tree_names names = {0};
-        if (code == EXIT_SUCCESS)
-            code = tree_list(&l->tree, str_of(places[p]), &arena, &names);
-        for (size_t i = 0; code == EXIT_SUCCESS && i < names.n; i++) {
+        TRY_EXIT(tree_list(&l->tree, str_of(places[p]), &arena, &names));
+        for (size_t i = 0; i < names.n; i++) {
             struct id_text id;
             if (layout_to_id(str_slice(names.items[i], 0, UUID_TEXT_LEN), &id))
-                code = forget_if_lost(l, &id);
+                TRY_EXIT(forget_if_lost(l, &id));
         }
     }
-    return code;
+    return EXIT_SUCCESS;
 }

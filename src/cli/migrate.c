@@ -107,15 +107,10 @@ static int read_place(struct cli *cli, const struct cli_option *o, const char *s
 
 static int read_places(struct cli *cli, struct transfer_config *config)
 {
-    int code = read_place(cli, &options[OPTION_FROM], "from-schema", &config->from);
-    if (code == EXIT_SUCCESS)
-        code = read_place(cli, &options[OPTION_TO], "to-schema", &config->to);
-    if (code == EXIT_SUCCESS)
-        code = read_files_dir(cli, "from-files-dir", &config->from);
-    if (code == EXIT_SUCCESS)
-        code = read_files_dir(cli, "to-files-dir", &config->to);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(read_place(cli, &options[OPTION_FROM], "from-schema", &config->from));
+    TRY_EXIT(read_place(cli, &options[OPTION_TO], "to-schema", &config->to));
+    TRY_EXIT(read_files_dir(cli, "from-files-dir", &config->from));
+    TRY_EXIT(read_files_dir(cli, "to-files-dir", &config->to));
     bool same = config->from.engine == config->to.engine &&
                 str_eq(config->from.data_dir, config->to.data_dir) &&
                 str_eq(config->from.url, config->to.url) &&
@@ -249,9 +244,7 @@ static int run(struct cli *cli)
     config.mode = cli_is_dry_run(cli)            ? TRANSFER_DRY_RUN
                   : cli_flag(cli, "verify-only") ? TRANSFER_VERIFY
                                                  : TRANSFER_MOVE;
-    int code = read_places(cli, &config);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(read_places(cli, &config));
     if (transfer_run(&config, cli_progress(cli), cli_arena(cli), &problem, &result) != OK) {
         if (config.mode == TRANSFER_MOVE && cli_is_interrupted(cli))
             cli_note(cli, "run the same command again to continue");

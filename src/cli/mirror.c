@@ -106,11 +106,10 @@ static int learn_tenant(struct mirror *m)
 {
     struct remote_answer answer;
     bool found;
-    int code = layout_ask(&m->layout, STR("/v1/whoami"), &answer, &found);
-    if (code == EXIT_SUCCESS &&
-        (!found || !layout_read_id(answer.json, STR("/tenant_id"), &m->tenant)))
-        code = cli_fail(m->layout.cli, "the server did not return the tenant of the key");
-    return code;
+    TRY_EXIT(layout_ask(&m->layout, STR("/v1/whoami"), &answer, &found));
+    if (!found || !layout_read_id(answer.json, STR("/tenant_id"), &m->tenant))
+        return cli_fail(m->layout.cli, "the server did not return the tenant of the key");
+    return EXIT_SUCCESS;
 }
 
 /* --- Everything ----------------------------------------------------------------------------- */
@@ -119,9 +118,8 @@ static int learn_tenant(struct mirror *m)
 static int go_to_end(struct mirror *m)
 {
     bool more = true, found;
-    int code = EXIT_SUCCESS;
     buf_reset(&m->cursor);
-    while (code == EXIT_SUCCESS && more) {
+    while (more) {
         struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
         struct remote_answer answer;
         struct json value;
@@ -135,13 +133,11 @@ static int go_to_end(struct mirror *m)
             more = set_cursor(m, remote_string(&arena, answer.json, STR("/resume_cursor")));
             continue;
         }
-        code = layout_judge(&m->layout, result, &answer, &found);
-        if (code != EXIT_SUCCESS)
-            break;
+        TRY_EXIT(layout_judge(&m->layout, result, &answer, &found));
         set_cursor(m, remote_string(&arena, answer.json, STR("/next_cursor")));
         more = json_get(answer.json, STR("has_more"), &value) && json_type(value) == JSON_TRUE;
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* Changes that happen meanwhile have events after the cursor. */
@@ -149,20 +145,16 @@ static int pass(struct mirror *m)
 {
     bool was_here = m->was_here;
     m->n_changes = 0;
-    int code = go_to_end(m);
-    if (code == EXIT_SUCCESS)
-        code = layout_sync_all(&m->layout);
-    if (code == EXIT_SUCCESS && was_here)
-        code = layout_forget_lost(&m->layout);
-    if (code == EXIT_SUCCESS)
-        code = save(m);
-    if (code == EXIT_SUCCESS) {
-        m->needs_pass = false;
-        cli_note(m->layout.cli, "%llu threads are in %s; following changes.",
-            (unsigned long long)m->layout.threads, m->layout.tree.path);
-    }
     m->layout.threads = 0;
-    return code;
+    TRY_EXIT(go_to_end(m));
+    TRY_EXIT(layout_sync_all(&m->layout));
+    if (was_here)
+        TRY_EXIT(layout_forget_lost(&m->layout));
+    TRY_EXIT(save(m));
+    m->needs_pass = false;
+    cli_note(m->layout.cli, "%llu threads are in %s; following changes.",
+        (unsigned long long)m->layout.threads, m->layout.tree.path);
+    return EXIT_SUCCESS;
 }
 
 /* --- One event ------------------------------------------------------------------------------ */
@@ -232,15 +224,11 @@ static int make_change(struct mirror *m, const struct change *c)
 /* Writes the changes of the events so far, then the position. */
 static int flush(struct mirror *m)
 {
-    int code = EXIT_SUCCESS;
     bool any = m->n_changes > 0;
-    for (size_t i = 0; code == EXIT_SUCCESS && i < m->n_changes; i++)
-        code = make_change(m, &m->changes[i]);
-    if (code == EXIT_SUCCESS)
-        m->n_changes = 0;
-    if (code == EXIT_SUCCESS && (any || m->idle >= IDLE_EVENTS))
-        code = save(m);
-    return code;
+    for (size_t i = 0; i < m->n_changes; i++)
+        TRY_EXIT(make_change(m, &m->changes[i]));
+    m->n_changes = 0;
+    return any || m->idle >= IDLE_EVENTS ? save(m) : EXIT_SUCCESS;
 }
 
 /* --- The stream ----------------------------------------------------------------------------- */
@@ -271,19 +259,18 @@ static int read_stream(struct mirror *m, struct sse *sse, enum client_result *ou
 {
     struct sse_event frame;
     struct str bytes;
-    int code = EXIT_SUCCESS;
-    while (code == EXIT_SUCCESS && !m->needs_pass) {
+    while (!m->needs_pass) {
         *out_result = http_client_read(remote_client(m->stream), SILENCE_MS, &bytes);
         if (*out_result != CLIENT_OK || bytes.len == 0)
             break;
         if (!sse_feed(sse, bytes))
             return cli_fail(m->layout.cli, "an event of the stream is too large");
-        while (code == EXIT_SUCCESS && sse_next(sse, &frame))
-            code = take_frame(m, &frame);
-        if (code == EXIT_SUCCESS && !m->needs_pass)
-            code = flush(m);
+        while (sse_next(sse, &frame))
+            TRY_EXIT(take_frame(m, &frame));
+        if (!m->needs_pass)
+            TRY_EXIT(flush(m));
     }
-    return code;
+    return EXIT_SUCCESS;
 }
 
 /* Reads from one connection. Returns LAYOUT_LATER to try again. */
@@ -294,9 +281,7 @@ static int follow_once(struct mirror *m, struct sse *sse)
     bool found;
     /* Changes that could not be written are before the cursor, and the stream does not repeat them.
      */
-    int code = m->needs_pass ? pass(m) : flush(m);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(m->needs_pass ? pass(m) : flush(m));
     const struct remote_request request = {.method = "GET",
         .path = arena_printf(&arena, "/v1/events/stream?after=%.*s",
             STR_ARG(remote_encode(&arena, buf_str(&m->cursor)))),
@@ -309,12 +294,12 @@ static int follow_once(struct mirror *m, struct sse *sse)
                              : layout_judge_by(&m->layout, m->stream, result, &answer, &found);
     m->noted_loss = false;
     sse_reset(sse);
-    code = read_stream(m, sse, &result);
-    if (code == EXIT_SUCCESS && result == CLIENT_INTERRUPTED)
+    TRY_EXIT(read_stream(m, sse, &result));
+    if (result == CLIENT_INTERRUPTED)
         return EXIT_INTERRUPTED;
-    if (code == EXIT_SUCCESS && result == CLIENT_MALFORMED)
+    if (result == CLIENT_MALFORMED)
         return layout_judge_by(&m->layout, m->stream, result, &answer, &found);
-    return code == EXIT_SUCCESS ? LAYOUT_LATER : code;
+    return LAYOUT_LATER;
 }
 
 static int follow(struct mirror *m)

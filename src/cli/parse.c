@@ -117,9 +117,7 @@ static int take_letters(struct cli *cli, struct str word, struct words *w)
             struct str rest = i + 1 < word.len ? str_slice(word, i + 1, word.len) : STR_NONE;
             return take_value(cli, option, rest, w);
         }
-        int refused = take_option(cli, option, STR_NONE);
-        if (refused != EXIT_SUCCESS)
-            return refused;
+        TRY_EXIT(take_option(cli, option, STR_NONE));
     }
     return EXIT_SUCCESS;
 }

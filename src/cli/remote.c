@@ -37,9 +37,7 @@ int remote_open(struct cli *cli, struct remote **out_remote)
     struct endpoint endpoint = {.url = STR_NONE};
     struct http_client_config config;
     struct str why;
-    int refused = endpoint_choose(cli, &endpoint);
-    if (refused != EXIT_SUCCESS)
-        return refused;
+    TRY_EXIT(endpoint_choose(cli, &endpoint));
     http_client_config_init(&config);
     config.host = endpoint.host;
     config.port = endpoint.port;

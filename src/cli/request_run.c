@@ -224,9 +224,7 @@ static int look_only(struct cli *cli, struct remote *r, const struct remote_requ
     const struct route *route = command_look(c);
     bool same = strcmp(route->path, c->to->path) == 0; /* the query names the object, too */
     look.path = same ? request->path : request_path(cli, route->path);
-    int code = ask(cli, r, &look, &answer);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(ask(cli, r, &look, &answer));
     cli_note(cli, "Would send %s %.*s to %.*s; nothing was changed.", request->method,
         STR_ARG(request->path), STR_ARG(remote_endpoint(r)->url));
     if (answer.has_json && (route->flags & ROUTE_LIST) != 0) {
@@ -245,17 +243,14 @@ int request_run(struct cli *cli)
     struct remote *r CLEANUP(remote_closep) = NULL;
     struct remote_request request;
     struct remote_answer answer;
-    int code = request_build(cli, &request);
-    if (code == EXIT_SUCCESS)
-        code = remote_open(cli, &r);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(request_build(cli, &request));
+    TRY_EXIT(remote_open(cli, &r));
     if ((c->flags & COMMAND_PAGED) != 0)
         return print_list(cli, r, &request);
     if (cli_is_dry_run(cli))
         return look_only(cli, r, &request);
     if (c->question != NULL && !cli_confirm(cli, "%s", c->question))
         return cli_refused(cli);
-    code = ask(cli, r, &request, &answer);
-    return code == EXIT_SUCCESS ? print_answer(cli, &answer) : code;
+    TRY_EXIT(ask(cli, r, &request, &answer));
+    return print_answer(cli, &answer);
 }

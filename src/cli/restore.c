@@ -39,9 +39,7 @@ static int run(struct cli *cli)
     struct settings settings;
     struct problem problem = PROBLEM_INIT(cli_arena(cli));
     struct backup_report report;
-    int refused = settings_load(cli, &settings);
-    if (refused != EXIT_SUCCESS)
-        return refused;
+    TRY_EXIT(settings_load(cli, &settings));
     if (!str_is_none(settings.config.db_url))
         return cli_fail(cli, "the configured database is PostgreSQL: restore it with pg_restore or "
                              "psql (see docs/postgresql.md), or name a data directory with --data");

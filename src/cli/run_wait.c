@@ -27,14 +27,11 @@ static struct str events_path(struct cli *cli, struct json run)
 int command_run_tail(struct cli *cli)
 {
     struct remote *remote CLEANUP(remote_closep) = NULL;
-    struct follower follower CLEANUP(follower_deinit);
     struct remote_answer answer;
-    int code = remote_open(cli, &remote);
+    TRY_EXIT(remote_open(cli, &remote));
+    struct follower follower CLEANUP(follower_deinit);
     follower_init(&follower, cli, remote);
-    if (code == EXIT_SUCCESS)
-        code = remote_judge(remote, get_run(cli, remote, &answer), &answer);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(remote_judge(remote, get_run(cli, remote, &answer), &answer));
     if (!answer.has_json)
         return cli_fail(cli, "the server's answer is not JSON");
     follower.one_thread = true;

@@ -23,9 +23,7 @@ const struct command command_serve = {.noun = "serve",
 static int run(struct cli *cli)
 {
     struct settings settings;
-    int refused = settings_load(cli, &settings);
-    if (refused != EXIT_SUCCESS)
-        return refused;
+    TRY_EXIT(settings_load(cli, &settings));
     if (cli_flag(cli, "print-config")) {
         settings_print(cli, &settings);
         return EXIT_SUCCESS;

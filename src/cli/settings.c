@@ -347,9 +347,7 @@ static int choose_store(struct cli *cli, struct settings *s)
 static int check_together(struct cli *cli, struct settings *s)
 {
     const struct server_config *c = &s->config;
-    int refused = choose_store(cli, s);
-    if (refused != EXIT_SUCCESS)
-        return refused;
+    TRY_EXIT(choose_store(cli, s));
     if (str_is_none(c->tls_certificate) != str_is_none(c->tls_key))
         return cli_usage(cli, "--tls-cert and --tls-key require each other");
     if (!str_is_none(c->db_replica_url) && str_is_none(c->db_url))

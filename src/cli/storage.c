@@ -12,11 +12,8 @@ int command_storage_get(struct cli *cli)
     const struct remote_request request = {
         .method = "GET", .path = request_path(cli, cli_command(cli)->to->path)};
     struct remote_answer answer;
-    int code = remote_open(cli, &r);
-    if (code == EXIT_SUCCESS)
-        code = remote_ask(r, &request, &answer);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(remote_open(cli, &r));
+    TRY_EXIT(remote_ask(r, &request, &answer));
     fwrite(answer.body.ptr, 1, answer.body.len, stdout);
     return fflush(stdout) != 0 ? cli_fail(cli, "the output could not be written") : EXIT_SUCCESS;
 }
@@ -48,18 +45,12 @@ int command_storage_set(struct cli *cli)
         .method = "PUT", .path = request_path(cli, cli_command(cli)->to->path), .headers = headers};
     struct remote_answer answer;
     struct str type;
-    int code = read_value(cli, &request, &type);
-    if (code == EXIT_SUCCESS)
-        code = request_read_match(cli, "if-match", headers, &request.n_headers);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(read_value(cli, &request, &type));
+    TRY_EXIT(request_read_match(cli, "if-match", headers, &request.n_headers));
     if (!str_is_none(type))
         headers[request.n_headers++] = (struct http_header){STR("Content-Type"), type};
-    code = remote_open(cli, &r);
-    if (code == EXIT_SUCCESS)
-        code = remote_ask(r, &request, &answer);
-    if (code != EXIT_SUCCESS)
-        return code;
+    TRY_EXIT(remote_open(cli, &r));
+    TRY_EXIT(remote_ask(r, &request, &answer));
     if (!answer.has_json)
         return cli_fail(cli, "the server's answer is not JSON");
     cli_print_object(cli, cli_command(cli)->shown, cli_command(cli)->n_shown, answer.json);
