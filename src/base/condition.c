@@ -28,14 +28,9 @@ static bool refuse(struct parser *p, size_t offset, const char *rule)
 
 /* --- Bytes and words ------------------------------------------------------------------------ */
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool begins_name(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    return is_letter(c) || c == '_';
 }
 
 static char peek(const struct parser *p)

@@ -611,8 +611,9 @@ static void encode_value(struct encoder *e, const struct field *f, const void *a
     }
 }
 
-static void encode_members(struct encoder *e, const struct schema *schema, const void *in)
+static void encode_object(struct encoder *e, const struct schema *schema, const void *in)
 {
+    json_write_object(e->w);
     for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;) {
         bool absent = is_absent(f, in);
         if (absent && f->hide_none)
@@ -624,19 +625,7 @@ static void encode_members(struct encoder *e, const struct schema *schema, const
         else
             encode_value(e, f, (const char *)in + f->offset);
     }
-}
-
-static void encode_object(struct encoder *e, const struct schema *schema, const void *in)
-{
-    json_write_object(e->w);
-    encode_members(e, schema, in);
     json_write_end(e->w);
-}
-
-void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in)
-{
-    struct encoder e = {.w = w};
-    encode_members(&e, schema, in);
 }
 
 bool schema_encode(struct json_writer *w, const struct schema *schema, const void *in)

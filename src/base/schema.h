@@ -174,7 +174,5 @@ bool schema_encode(struct json_writer *w, const struct schema *schema, const voi
 /* The same, with null for members that are shown once. */
 void schema_encode_without_secrets(
     struct json_writer *w, const struct schema *schema, const void *in);
-/* Writes only the members, into an object that is already open. */
-void schema_encode_members(struct json_writer *w, const struct schema *schema, const void *in);
 
 #endif

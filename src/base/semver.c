@@ -5,14 +5,9 @@ ENUM_DEFINE(semver_bumps, SEMVER_BUMPS);
 
 #include <inttypes.h>
 
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool is_identifier_byte(char c)
 {
-    return is_digit(c) || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || c == '-';
+    return is_digit(c) || is_letter(c) || c == '-';
 }
 
 static bool is_number(struct str identifier)

@@ -57,6 +57,15 @@ bool str_next_part(struct str *rest, char separator, struct str *out_part);
 MUST_CHECK bool str_to_u64(struct str s, uint64_t *out_value);
 MUST_CHECK bool str_to_i64(struct str s, int64_t *out_value);
 
+/* Of ASCII. */
+static inline bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+static inline bool is_letter(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
 /* The value of a hexadecimal digit in either case, or -1. */
 int hex_digit(char byte);
 

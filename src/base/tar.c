@@ -22,8 +22,7 @@ enum {
 
 static bool is_name_byte(char b)
 {
-    return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || (b >= '0' && b <= '9') || b == '_' ||
-           b == '-' || b == '.';
+    return is_letter(b) || is_digit(b) || b == '_' || b == '-' || b == '.';
 }
 
 static bool is_part(struct str part)

@@ -61,17 +61,12 @@ static enum client_result ask(struct remote *r, const char *path, struct remote_
 
 /* --- The certificate ------------------------------------------------------------------------ */
 
-static bool ends_with(struct str text, struct str end)
-{
-    return text.len >= end.len && str_eq(str_slice(text, text.len - end.len, text.len), end);
-}
-
 /* Returns the reason why OpenSSL rejects the server's certificate; X509_V_OK: it does not. */
 static int find_distrust(const struct endpoint *e, struct str why)
 {
     enum { REASONS = 128 };
     for (int i = X509_V_OK + 1; e->tls && i < REASONS; i++)
-        if (ends_with(why, str_of(X509_verify_cert_error_string(i))))
+        if (str_ends_with(why, str_of(X509_verify_cert_error_string(i))))
             return i;
     return X509_V_OK;
 }

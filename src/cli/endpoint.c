@@ -10,8 +10,7 @@ enum { KEY_MAX_BYTES = 4096, PORT_HTTP = 80, PORT_HTTPS = 443 };
 
 static bool is_host_byte(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || str_has_byte(STR("-._:%"), byte);
+    return is_letter(byte) || is_digit(byte) || str_has_byte(STR("-._:%"), byte);
 }
 
 static bool read_port(struct str text, uint16_t *out_port)

@@ -353,8 +353,7 @@ int remote_ask_once(
 
 static bool is_unreserved(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || str_has_byte(STR("-._~"), byte);
+    return is_letter(byte) || is_digit(byte) || str_has_byte(STR("-._~"), byte);
 }
 
 struct str remote_encode(struct arena *arena, struct str text)

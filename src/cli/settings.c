@@ -26,42 +26,33 @@ static const char *set_listen(struct server_config *c, struct str value)
     return NULL;
 }
 
-static const char *set_data(struct server_config *c, struct str value)
+static const char *read_text(struct str value, struct str *out)
 {
-    c->data_dir = value;
+    *out = value;
+    return NULL;
+}
+
+static const char *read_directory(struct str value, struct str *out)
+{
+    *out = value;
     return value.len > 0 ? NULL : "must name a directory";
 }
 
-static bool is_db_url(struct str value)
+static const char *read_db_url(struct str value, struct str *out)
 {
+    *out = value;
     return str_starts_with(value, STR("postgres://")) ||
-           str_starts_with(value, STR("postgresql://"));
+                   str_starts_with(value, STR("postgresql://"))
+               ? NULL
+               : "must be a URL that begins with postgres:// or postgresql://";
 }
 
-static const char *set_db(struct server_config *c, struct str value)
+static const char *read_schema(struct str value, struct str *out)
 {
-    c->db_url = value;
-    return is_db_url(value) ? NULL : "must be a URL that begins with postgres:// or postgresql://";
-}
-
-static const char *set_db_replica(struct server_config *c, struct str value)
-{
-    c->db_replica_url = value;
-    return is_db_url(value) ? NULL : "must be a URL that begins with postgres:// or postgresql://";
-}
-
-static const char *set_db_schema(struct server_config *c, struct str value)
-{
-    c->db_schema = value;
+    *out = value;
     return store_is_schema_name(value)
                ? NULL
                : "must be a lower-case letter or _, then up to 62 of a-z, 0-9 and _";
-}
-
-static const char *set_files_dir(struct server_config *c, struct str value)
-{
-    c->files_dir = value;
-    return value.len > 0 ? NULL : "must name a directory";
 }
 
 static const char *read_count(
@@ -86,21 +77,6 @@ static const char *set_max_upload(struct server_config *c, struct str value)
     return rule;
 }
 
-static const char *set_loops(struct server_config *c, struct str value)
-{
-    return read_threads(value, &c->loops);
-}
-
-static const char *set_db_writers(struct server_config *c, struct str value)
-{
-    return read_threads(value, &c->db_writers);
-}
-
-static const char *set_readers(struct server_config *c, struct str value)
-{
-    return read_threads(value, &c->readers);
-}
-
 static const char *set_connections(struct server_config *c, struct str value)
 {
     uint64_t n = 0;
@@ -117,38 +93,45 @@ static const char *set_drain(struct server_config *c, struct str value)
     return rule;
 }
 
-static const char *set_certificate(struct server_config *c, struct str value)
+static const char *add_name(struct str value, struct str *names, size_t *n)
 {
-    c->tls_certificate = value;
-    return NULL;
-}
-
-static const char *set_key(struct server_config *c, struct str value)
-{
-    c->tls_key = value;
+    if (*n == SERVER_MAX_NAMES)
+        return "can be given 32 times";
+    names[(*n)++] = value;
     return NULL;
 }
 
 static const char *add_host(struct server_config *c, struct str value)
 {
-    if (c->n_allow_hosts == SERVER_MAX_NAMES)
-        return "can be given 32 times";
-    c->allow_hosts[c->n_allow_hosts++] = value;
-    return NULL;
+    return add_name(value, c->allow_hosts, &c->n_allow_hosts);
 }
 
 static const char *add_origin(struct server_config *c, struct str value)
 {
-    if (c->n_allow_origins == SERVER_MAX_NAMES)
-        return "can be given 32 times";
-    c->allow_origins[c->n_allow_origins++] = value;
-    return NULL;
+    return add_name(value, c->allow_origins, &c->n_allow_origins);
 }
 
 static const char *set_log_level(struct server_config *c, struct str value)
 {
     return log_level_parse(value, &c->log_level) ? NULL : "must be debug, info, warn or error";
 }
+
+/* Setters of members that a rule reads. */
+#define SETTER(name, read, member)                                     \
+    static const char *name(struct server_config *c, struct str value) \
+    {                                                                  \
+        return read(value, &c->member);                                \
+    }
+SETTER(set_data, read_directory, data_dir)
+SETTER(set_db, read_db_url, db_url)
+SETTER(set_db_schema, read_schema, db_schema)
+SETTER(set_db_replica, read_db_url, db_replica_url)
+SETTER(set_db_writers, read_threads, db_writers)
+SETTER(set_files_dir, read_directory, files_dir)
+SETTER(set_loops, read_threads, loops)
+SETTER(set_readers, read_threads, readers)
+SETTER(set_certificate, read_text, tls_certificate)
+SETTER(set_key, read_text, tls_key)
 
 /* --- The table ------------------------------------------------------------------------------ */
 

@@ -150,8 +150,7 @@ static bool take_string(struct parser *p, char quote, struct str *out_text)
 
 static bool is_bare(char byte)
 {
-    return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-           (byte >= '0' && byte <= '9') || byte == '_' || byte == '-';
+    return is_letter(byte) || is_digit(byte) || byte == '_' || byte == '-';
 }
 
 static bool take_key_part(struct parser *p, struct str *out_part)

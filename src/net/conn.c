@@ -105,7 +105,7 @@ static void set_socket_options(int fd)
 #endif
 }
 
-void conn_open(struct shard *shard, int fd, const char *peer, bool over_capacity)
+void conn_open(struct shard *shard, int fd, bool over_capacity)
 {
     struct conn *c = MEM_NEW(struct conn);
     c->shard = shard;
@@ -115,7 +115,6 @@ void conn_open(struct shard *shard, int fd, const char *peer, bool over_capacity
     c->state = CONN_HEAD;
     c->body_mode = BODY_DONE;
     c->input = STR("");
-    snprintf(c->peer, sizeof c->peer, "%s", peer);
     buf_init(&c->in, shard->server->config.limits.head_bytes + READ_AHEAD_BYTES + READ_BYTES);
     set_socket_options(fd);
     if (uv_poll_init(loop_uv(shard->loop), &c->poll, fd) != 0) {

@@ -71,7 +71,6 @@ struct conn {
     bool pumping;
     bool pump_again;
     bool said_goodbye; /* LINGER: the answer is sent and the sending side is closed */
-    char peer[INET6_ADDRSTRLEN];
 };
 
 enum answer_state {
@@ -107,7 +106,7 @@ struct http_exchange {
 };
 
 /* --- conn.c: life and state ----------------------------------------------------------------- */
-void conn_open(struct shard *shard, int fd, const char *peer, bool over_capacity);
+void conn_open(struct shard *shard, int fd, bool over_capacity);
 void conn_ref(struct conn *c);
 void conn_unref(struct conn *c);
 /* Closes at once and ends the exchange. Does nothing if the connection is closed. */

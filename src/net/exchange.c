@@ -123,11 +123,6 @@ struct loop *http_exchange_loop(const struct http_exchange *x)
     return x->conn->shard->loop;
 }
 
-struct str http_exchange_peer(const struct http_exchange *x)
-{
-    return str_of(x->conn->peer);
-}
-
 bool http_exchange_is_tls(const struct http_exchange *x)
 {
     return x->conn->shard->server->tls != NULL;

@@ -9,11 +9,6 @@ static enum http_parsed refuse(const char **out_rule, const char *rule)
     return HTTP_REFUSED;
 }
 
-static bool is_digit(char byte)
-{
-    return byte >= '0' && byte <= '9';
-}
-
 /* "HTTP/1.1 200 OK"; the reason may be empty or missing, with its blank. */
 static bool read_status_line(struct str line, struct http_answer *a)
 {

@@ -96,8 +96,6 @@ const struct http_request *http_exchange_request(const struct http_exchange *x);
  * http_exchange_read_body. */
 struct arena *http_exchange_arena(struct http_exchange *x);
 struct loop *http_exchange_loop(const struct http_exchange *x);
-/* The numeric address of the client. */
-struct str http_exchange_peer(const struct http_exchange *x);
 bool http_exchange_is_tls(const struct http_exchange *x);
 void http_exchange_set_data(struct http_exchange *x, void *data);
 void *http_exchange_data(const struct http_exchange *x);

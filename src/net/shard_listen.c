@@ -7,31 +7,20 @@
 
 enum { ACCEPTS_AT_ONCE = 16, ACCEPT_AGAIN_MS = 200 };
 
-static int accept_one(int listen_fd, struct sockaddr_storage *out_peer)
+static int accept_one(int listen_fd)
 {
-    socklen_t len = sizeof *out_peer;
 #ifdef __linux__
-    return accept4(listen_fd, (struct sockaddr *)out_peer, &len, SOCK_NONBLOCK | SOCK_CLOEXEC);
+    return accept4(listen_fd, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 #else
-    int fd = accept(listen_fd, (struct sockaddr *)out_peer, &len);
+    int fd = accept(listen_fd, NULL, NULL);
     if (fd >= 0)
         fcntl(fd, F_SETFD, FD_CLOEXEC);
     return fd;
 #endif
 }
 
-static void name_peer(const struct sockaddr_storage *peer, char *out_name, size_t size)
+static void open_accepted(struct shard *shard, int fd)
 {
-    if (peer->ss_family == AF_INET6)
-        uv_ip6_name((const struct sockaddr_in6 *)peer, out_name, size);
-    else
-        uv_ip4_name((const struct sockaddr_in *)peer, out_name, size);
-}
-
-static void open_accepted(struct shard *shard, int fd, const struct sockaddr_storage *peer)
-{
-    char name[INET6_ADDRSTRLEN] = "";
-    name_peer(peer, name, sizeof name);
     size_t max = shard->server->config.max_connections;
     size_t open = server_add_open(shard->server);
     if (open > max + REFUSED_CONNECTIONS) {
@@ -39,7 +28,7 @@ static void open_accepted(struct shard *shard, int fd, const struct sockaddr_sto
         server_remove_open(shard->server);
         return;
     }
-    conn_open(shard, fd, name, open > max);
+    conn_open(shard, fd, open > max);
 }
 
 static void on_accept_again(uv_timer_t *timer)
@@ -52,10 +41,9 @@ static void on_listener(uv_poll_t *listener, int status, int events)
     struct shard *shard = listener->data;
     /* A few at a time: other loops take the rest, and existing connections must be served too. */
     for (int i = 0; i < ACCEPTS_AT_ONCE && shard->listen_fd >= 0; i++) {
-        struct sockaddr_storage peer;
-        int fd = accept_one(shard->listen_fd, &peer);
+        int fd = accept_one(shard->listen_fd);
         if (fd >= 0) {
-            open_accepted(shard, fd, &peer);
+            open_accepted(shard, fd);
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             return;
         } else if (errno != EINTR && errno != ECONNABORTED) {

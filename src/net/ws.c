@@ -27,8 +27,7 @@ static bool is_key(struct str key)
         return false;
     for (size_t i = 0; i < 22; i++) {
         char k = key.ptr[i];
-        bool digit = (k >= '0' && k <= '9') || (k >= 'A' && k <= 'Z') || (k >= 'a' && k <= 'z') ||
-                     k == '+' || k == '/';
+        bool digit = is_digit(k) || is_letter(k) || k == '+' || k == '/';
         if (!digit)
             return false;
     }

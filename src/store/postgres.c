@@ -45,13 +45,13 @@ static size_t find_state(const char *sqlstate)
     return i;
 }
 
-enum error pg_error_of(const char *sqlstate)
+static enum error error_of(const char *sqlstate)
 {
     size_t i = find_state(sqlstate);
     return i < COUNT_OF(STATES) ? STATES[i].error : ERR_INTERNAL;
 }
 
-bool pg_is_transient(const char *sqlstate)
+static bool is_transient(const char *sqlstate)
 {
     size_t i = find_state(sqlstate);
     return i < COUNT_OF(STATES) && STATES[i].transient;
@@ -101,9 +101,9 @@ static void note_failure(struct pg_connection *c, const struct pg_sent *sent, co
     }
     if (has_failed(c) || c->committed)
         return;
-    c->error = pg_error_of(state);
+    c->error = error_of(state);
     c->culprit = sent->job;
-    c->again = c->again || pg_is_transient(state);
+    c->again = c->again || is_transient(state);
     c->spoilt = c->spoilt || is_spoilt_by(state);
     c->blocked = strcmp(state, "55P03") == 0;
     /* Constraints, locks and a full disk are reported to the caller; unexpected errors are logged
@@ -181,7 +181,8 @@ bool pg_send_commit(struct pg_connection *c)
 
 /* --- Answers -------------------------------------------------------------------------------- */
 
-/* As pg_wait_input; *out_came is true if input arrived. */
+/* Waits for input and sends pending output meanwhile; *out_came is true if input arrived. Returns
+ * false if the connection is lost. */
 static bool wait_input(struct pg_connection *c, int64_t deadline_us, bool *out_came)
 {
     int unsent = PQflush(c->conn);
@@ -196,12 +197,6 @@ static bool wait_input(struct pg_connection *c, int64_t deadline_us, bool *out_c
         return lose(c);
     *out_came = (fd.revents & POLLIN) != 0;
     return true;
-}
-
-bool pg_wait_input(struct pg_connection *c, int64_t deadline_us)
-{
-    bool came;
-    return wait_input(c, deadline_us, &came);
 }
 
 /* Does not give up a large answer over a slow link while it makes progress. */

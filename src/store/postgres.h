@@ -220,10 +220,6 @@ void pg_begin_transaction(struct pg_connection *c);
 void pg_abandon(struct pg_connection *c);
 /* Returns true if the server has closed the connection. */
 bool pg_is_gone(const struct pg_connection *c);
-/* Waits for input and sends pending output meanwhile; returns false if the connection is lost. */
-bool pg_wait_input(struct pg_connection *c, int64_t deadline_us);
-enum error pg_error_of(const char *sqlstate);
-bool pg_is_transient(const char *sqlstate);
 /* Returns true if the statement succeeded, with or without rows. */
 bool pg_has_succeeded(const PGresult *result);
 /* For CLEANUP(). */

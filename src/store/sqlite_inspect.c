@@ -7,6 +7,7 @@
 #include "base/fd.h"
 #include "store/inspect.h"
 #include "store/migrate.h"
+#include "store/sidecar.h"
 #include "store/sqlite_file.h"
 
 int64_t store_known_schema(void)
@@ -25,12 +26,6 @@ bool sqlite_is_served(struct str data_dir)
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(8192);
     int fd CLEANUP(fd_closep) = open(path_in(&arena, data_dir, "cairn.lock"), O_RDONLY | O_CLOEXEC);
     return fd >= 0 && flock(fd, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
-}
-
-static bool has_log(struct arena *arena, struct str data_dir)
-{
-    struct stat st;
-    return stat(path_in(arena, data_dir, "cairn.db-wal"), &st) == 0 && st.st_size > 0;
 }
 
 struct first_fault {
@@ -53,7 +48,8 @@ static enum error inspect_once(
 {
     struct sqlite_inspection found = {.is_served = sqlite_is_served(data_dir), .damage = STR_NONE};
     const char *path = path_in(problem->arena, data_dir, "cairn.db");
-    bool is_live = found.is_served || has_log(problem->arena, data_dir);
+    bool is_live =
+        found.is_served || file_has_bytes(path_in(problem->arena, data_dir, "cairn.db-wal"));
     struct first_fault first = {problem->arena, path, &found.damage};
     sqlite3 *db CLEANUP(sqlite_file_close) = NULL;
     enum error e = is_live ? sqlite_file_open_live(path, problem, &db)

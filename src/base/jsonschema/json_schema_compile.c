@@ -456,8 +456,8 @@ static bool is_anchor_name(struct str name)
 {
     for (size_t i = 0; i < name.len; i++) {
         char c = name.ptr[i];
-        bool first = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-        bool later = (c >= '0' && c <= '9') || c == '-' || c == '.';
+        bool first = is_letter(c) || c == '_';
+        bool later = is_digit(c) || c == '-' || c == '.';
         if (!first && (i == 0 || !later))
             return false;
     }

@@ -5,16 +5,6 @@
 #include "base/jsonschema/json_schema_uri.h"
 #include "base/jsonschema/pattern.h"
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 /* --- Times (RFC 3339) ------------------------------------------------------------------------- */
 
 /* Takes a number of exactly this many digits from the front. */

@@ -18,8 +18,8 @@ static bool is_scheme(struct str s)
 {
     for (size_t i = 0; i < s.len; i++) {
         char c = s.ptr[i];
-        bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-        if (!letter && (i == 0 || !((c >= '0' && c <= '9') || c == '+' || c == '-' || c == '.')))
+        bool letter = is_letter(c);
+        if (!letter && (i == 0 || !(is_digit(c) || c == '+' || c == '-' || c == '.')))
             return false;
     }
     return s.len > 0;

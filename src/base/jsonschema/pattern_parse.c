@@ -119,16 +119,6 @@ static bool take_u_escape(struct parser *p, uint32_t *out)
     return true;
 }
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool is_digit(char c)
-{
-    return c >= '0' && c <= '9';
-}
-
 static bool take_control(struct parser *p, uint32_t *out)
 {
     if (p->at == p->text.len || !is_letter(p->text.ptr[p->at]))

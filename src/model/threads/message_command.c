@@ -28,11 +28,6 @@ struct command {
     size_t n_options;
 };
 
-static bool is_letter(char b)
-{
-    return (b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z');
-}
-
 static bool is_name_byte(char b)
 {
     return is_letter(b) || (b >= '0' && b <= '9') || b == '_' || b == '-';

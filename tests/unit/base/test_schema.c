@@ -259,20 +259,6 @@ TEST(what_was_decoded_encodes_to_the_same)
             "\"limits\":{\"steps\":4,\"strict\":false},\"steps\":[{\"steps\":3}]}"));
 }
 
-TEST(members_can_join_an_object_that_is_open)
-{
-    CLEANUP(buf_deinit) struct buf b;
-    struct json_writer w;
-    buf_init(&b, 1000);
-    json_writer_init(&w, &b);
-    json_write_object(&w);
-    json_write_key(&w, STR("first"));
-    json_write_null(&w);
-    schema_encode_members(&w, &limits_schema, &(struct limits){.steps = 7});
-    json_write_end(&w);
-    EXPECT_STR(buf_str(&b), STR("{\"first\":null,\"steps\":7}"));
-}
-
 /* ---- money ---- */
 
 struct priced {

@@ -321,11 +321,6 @@ static void serve_injection(struct http_exchange *x)
     http_exchange_reply(x, &answer);
 }
 
-static void serve_peer(struct http_exchange *x)
-{
-    reply_text(x, 200, http_exchange_peer(x));
-}
-
 /* Refuses without looking at the body. */
 static void serve_forbidden(struct http_exchange *x)
 {
@@ -355,7 +350,6 @@ static const struct {
     ROUTE("/events", serve_events),
     ROUTE("/ws", serve_ws),
     ROUTE("/injection", serve_injection),
-    ROUTE("/peer", serve_peer),
     ROUTE("/forbidden", serve_forbidden),
 };
 

@@ -377,14 +377,3 @@ TEST(a_header_value_cannot_smuggle_a_line_into_the_answer)
     EXPECT_STR(answer_header(&a, STR("X-Name")), STR("a  X-Evil: 1    b"));
     fixture_end(&f);
 }
-
-TEST(the_peers_address_is_known)
-{
-    struct fixture f;
-    fixture_begin(&f);
-    struct client c CLEANUP(client_close);
-    client_connect(&c, f.port);
-    client_say(&c, REQUEST("GET", "/peer"));
-    expect_answer(&c, 200, STR("127.0.0.1"));
-    fixture_end(&f);
-}
