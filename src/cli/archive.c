@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include "base/fd.h"
+#include "cli/layout.h"
 #include "cli/layout_import.h"
 #include "cli/request.h"
 
@@ -27,7 +28,6 @@ const struct command command_export_thread = EXPORT("thread", "GET /v1/threads/{
 const struct command command_export_agent = EXPORT("agent", "GET /v1/agents/{agent_id}/export");
 const struct command command_export_tenant = EXPORT("tenant", "GET /v1/export");
 
-static const char *const layouts[] = {"files", NULL};
 const struct command command_import = {
     .noun = "import",
     .route = "POST /v1/imports",

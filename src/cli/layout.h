@@ -22,6 +22,8 @@ enum { LAYOUT_LATER = -1 };
 #define LAYOUT_INDEX "index.json"
 #define LAYOUT_MIRROR ".cairn-mirror.json"
 
+/* The choices of the option --layout. */
+extern const char *const layouts[];
 /* The names that such a directory can contain; ends in NULL. */
 extern const char *const layout_names[];
 

@@ -4,7 +4,7 @@
 
 static int run(struct cli *cli);
 
-static const char *const layouts[] = {"files", NULL};
+const char *const layouts[] = {"files", NULL};
 static const struct cli_option options[] = {
     {.name = "layout",
         .argument = "LAYOUT",

@@ -5,6 +5,7 @@
 #include "model/execution/usage.h"
 
 enum { DATE_LEN = 10, DEFAULT_DAYS = 30, AVERAGE_DAYS = 7, GROUP_BY_MAX_BYTES = 64 };
+#define USAGE_GROUPS "any of day, model, provider and agent, separated by commas"
 static const int64_t DAY_US = INT64_C(86400000000);
 
 struct usage_row {
@@ -95,8 +96,7 @@ static const struct field usage_query_fields[] = {
         .max = DATE_LEN),
     FIELD(
         STRING_OR_NONE, to, IN_QUERY, "last day; default: today", .min = DATE_LEN, .max = DATE_LEN),
-    FIELD(STRING_OR_NONE, group_by, IN_QUERY,
-        "any of day, model, provider and agent, separated by commas; default: day",
+    FIELD(STRING_OR_NONE, group_by, IN_QUERY, USAGE_GROUPS "; default: day",
         .max = GROUP_BY_MAX_BYTES),
     FIELD(STRING_OR_NONE, model, IN_QUERY, .max = MODEL_NAME_MAX_BYTES),
     FIELD(STRING_OR_NONE, provider, IN_QUERY, .max = PROVIDER_NAME_MAX_BYTES),
@@ -158,8 +158,7 @@ static enum error take_groups(struct call *call, struct usage_filter *filter)
         while (i < COUNT_OF(groups) && !str_eq(str_of(groups[i].name), word))
             i++;
         if (i == COUNT_OF(groups))
-            return problem_fault(&call->problem, STR("group_by"),
-                "must list any of day, model, provider and agent, separated by commas");
+            return problem_fault(&call->problem, STR("group_by"), "must list " USAGE_GROUPS);
         *groups[i].flag = true;
     }
     return OK;

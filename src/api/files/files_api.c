@@ -51,10 +51,7 @@ struct files_query {
 };
 #define OF struct files_query
 static const struct field files_query_fields[] = {
-    FIELD_OF(
-        page, STRING_OR_NONE, cursor, IN_QUERY, "next_cursor of the previous page", .max = 400),
-    FIELD_OF(page, INT_OR_NONE, limit, IN_QUERY, "items per page; default: 50", .min = 1,
-        .max = PAGE_MAX),
+    PAGE_FIELDS(IN_QUERY),
     FIELD(STRING_OR_NONE, prefix, IN_QUERY, "prefix of the names", .min = 1,
         .max = FILE_NAME_MAX_BYTES),
 };

@@ -32,18 +32,18 @@ enum route_flags {
     ROUTE_MAYBE_NOTHING = 1 << 7, /* answers 204 if nothing is found */
     ROUTE_MAY_LAG = 1 << 8,       /* a replica may answer, if the client allows it */
     ROUTE_PROBE = 1 << 9,         /* reports whether the store can be reached */
-    ROUTE_CONDITIONAL = 1 << 12,  /* a write that also accepts If-None-Match: * */
-    ROUTE_MAY_CREATE = 1 << 13,   /* 201 if the object is new */
-    ROUTE_TWO_WAYS = 1 << 14,     /* a page has a cursor for each direction */
     /* A WRITE whose body is bytes of any type: `admit` runs first, in a READ, and refuses as much
      * as possible without the bytes; then the bytes are made durable, and `handle` finds them in
      * call->upload. See intake.h. */
     ROUTE_UPLOAD = 1 << 10,
-    ROUTE_BYTES = 1 << 11,      /* answers bytes: call_answer_blob, call_answer_spool */
-    ROUTE_RAW_BODY = 1 << 15,   /* body and answer have any media type; JSON is parsed */
-    ROUTE_MUST_MATCH = 1 << 16, /* a write that requires a condition on the version */
-    ROUTE_REVISION = 1 << 17,   /* its ETag is "rN", so that it cannot be confused with a version */
-    ROUTE_ONE_LANE = 1 << 18,   /* locks many rows: all requests of one key go to the same writer */
+    ROUTE_BYTES = 1 << 11,       /* answers bytes: call_answer_blob, call_answer_spool */
+    ROUTE_CONDITIONAL = 1 << 12, /* a write that also accepts If-None-Match: * */
+    ROUTE_MAY_CREATE = 1 << 13,  /* 201 if the object is new */
+    ROUTE_TWO_WAYS = 1 << 14,    /* a page has a cursor for each direction */
+    ROUTE_RAW_BODY = 1 << 15,    /* body and answer have any media type; JSON is parsed */
+    ROUTE_MUST_MATCH = 1 << 16,  /* a write that requires a condition on the version */
+    ROUTE_REVISION = 1 << 17, /* its ETag is "rN", so that it cannot be confused with a version */
+    ROUTE_ONE_LANE = 1 << 18, /* locks many rows: all requests of one key go to the same writer */
 };
 
 /*

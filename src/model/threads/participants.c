@@ -8,7 +8,6 @@
 #include "model/threads/events.h"
 #include "model/threads/participants.sql.h"
 #include "model/threads/shares.h"
-#include "model/threads/shares.sql.h"
 #include "model/threads/threads.h"
 
 ENUM_DEFINE(participant_roles, PARTICIPANT_ROLES);
@@ -341,15 +340,6 @@ static enum error come_back(
     return emit(c, p, changed, false);
 }
 
-/* The participant now has access by name, which revoking a share does not remove. */
-static enum error settle(struct context *c, struct uuid id)
-{
-    struct query q;
-    context_query(c, &q, &SQL_SHARE_SETTLE);
-    query_uuid(&q, participant_id, id);
-    return query_run(&q);
-}
-
 enum error participant_join(struct context *c, struct uuid thread_id, struct participant *p)
 {
     struct participant before = {0};
@@ -365,7 +355,7 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
     p->thread_id = thread_id;
     TRY(found ? come_back(c, &before, p) : insert(c, p));
     if (found)
-        TRY(settle(c, p->id));
+        TRY(share_settle(c, p->id));
     TRY(record(c, p, PERMISSION_NONE, p->permission));
     return participant_get(c, thread_id, p->id, p);
 }
@@ -457,7 +447,7 @@ static enum error write_change(struct context *c, const struct participant *befo
     TRY(write_row(c, after));
     TRY(emit(c, after, changed, before->active && !after->active));
     if (granted(after) > granted(before))
-        TRY(settle(c, after->id));
+        TRY(share_settle(c, after->id));
     return record(c, after, granted(before), granted(after));
 }
 

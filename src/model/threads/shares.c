@@ -411,3 +411,11 @@ enum error share_close_all_by(
     *out_closed = (int64_t)n;
     return OK;
 }
+
+enum error share_settle(struct context *c, struct uuid participant_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SHARE_SETTLE);
+    query_uuid(&q, participant_id, participant_id);
+    return query_run(&q);
+}

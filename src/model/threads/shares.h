@@ -93,4 +93,7 @@ struct redeemed {
 MUST_CHECK enum error share_redeem(
     struct context *c, struct str token, struct str name, struct redeemed *out_redeemed);
 
+/* Records that the participant has access by name, which revoking a share does not remove. */
+MUST_CHECK enum error share_settle(struct context *c, struct uuid participant_id);
+
 #endif

@@ -4,12 +4,6 @@
 
 -- The statements of archives that cannot be generated from archive.members.
 
--- name: archive_has_thread
-SELECT id FROM threads WHERE tenant_id = :tenant_id AND id = :id;
-
--- name: archive_has_agent
-SELECT id FROM agents WHERE tenant_id = :tenant_id AND id = :id;
-
 -- --- Content ----------------------------------------------------------------------------------
 
 -- name: archive_blobs_of_tenant

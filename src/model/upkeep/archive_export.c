@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/alloc.h"
 #include "base/tar.h"
+#include "model/agents/agents.h"
 #include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/snapshots.h"
 #include "model/files/blobs.h"
 #include "model/integrity.h"
+#include "model/threads/threads.h"
 #include "model/upkeep/archive.members.h"
 #include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
@@ -286,16 +288,13 @@ static enum error list_blobs(
 
 enum error archive_find_subject(struct context *c, const struct archive_subject *subject)
 {
-    static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
-        [ARCHIVE_THREAD] = &SQL_ARCHIVE_HAS_THREAD, [ARCHIVE_AGENT] = &SQL_ARCHIVE_HAS_AGENT};
-    struct query q;
-    if (statements[subject->what] == NULL)
-        return OK;
-    context_query(c, &q, statements[subject->what]);
-    query_uuid(&q, id, subject->id);
-    bool found = query_next(&q);
-    TRY(query_end(&q));
-    return !found ? context_not_found(c, archive_what_word(subject->what).ptr, subject->id) : OK;
+    struct thread thread;
+    struct agent agent;
+    if (subject->what == ARCHIVE_THREAD)
+        return thread_get_head(c, subject->id, &thread);
+    if (subject->what == ARCHIVE_AGENT)
+        return agent_get(c, subject->id, &agent);
+    return OK;
 }
 
 /* --- Content -------------------------------------------------------------------------------- */
