@@ -29,8 +29,8 @@ ONLY_HEADERS = {
 }
 
 # Domains are folders with the same names in model and api. The edges record today's dependencies,
-# so that a new one is a decision; they are not a design, and some form cycles. Files beside the folders are shared by
-# all domains of the layer.
+# so that a new one is a decision; they are not a design, and some form cycles. Files beside the
+# folders are shared by all domains of the layer.
 DOMAINS = {
     "base": {"json": set(), "jsonschema": {"json"}},
     "model": {
