@@ -5,8 +5,8 @@ export default defineConfig({
   test: {
     globals: true, // LangGraph's validation suite calls describe, it and expect as globals
     include: ["test/*.test.ts"],
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     maxWorkers: 2,
   },
 });

@@ -15,8 +15,8 @@ import { atEnd } from './lib/ending.mjs';
 import { expectSeqs } from './lib/followers.mjs';
 import { addContent, isThere, pathOf } from './lib/content.mjs';
 import { sqliteRows, sqliteScript } from './lib/sql.mjs';
-import { claim, eventually, expectStatus, onPostgres, onSqlite, pause, readAll, runCairn,
-  startServer, token, twoTenants, uuid } from './lib/server.mjs';
+import { claim, eventually, expectStatus, onPostgres, onSqlite, readAll, runCairn, startServer,
+  token, twoTenants, uuid } from './lib/server.mjs';
 
 const BINARY = resolve(process.env.CAIRN_BIN ??
   join(fileURLToPath(new URL('.', import.meta.url)), '../../build/src/cli/cairn'));
@@ -141,9 +141,11 @@ test('backups under load hold what was acknowledged, whole, in order, and go on'
     }
     const working = Promise.all(writers.map((w) => w.work()));
     await eventually(() => writers.every((w) => w.acknowledged.length > 0));
+    const acknowledged = () => writers.reduce((sum, w) => sum + w.acknowledged.length, 0);
     const taken = [];
     for (let i = 0; i < 5; i++) {
-      await pause(200);
+      const count = acknowledged();
+      await eventually(() => acknowledged() > count + 20, 'nothing is written');
       const before = writers.map((w) => [...w.acknowledged]);
       const file = join(place, `${i}.db`);
       const report = await backup(server, file);
@@ -181,7 +183,7 @@ test('a claimed run goes on in the restored server under its lease', FILES, asyn
   const server = await startServer(t);
   const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
   expectStatus(await server.open.post(`/v1/threads/${thread.id}/runs`, {}), 201);
-  const run = await claim(server.open, { lease_ms: 30_000 });
+  const run = await claim(server.open, { lease_ms: 3_600_000 });
   await backup(server, join(place, 'leased.db'));
   await server.stop();
   const restored = await serveRestored(t, join(place, 'leased.db'));
@@ -196,8 +198,7 @@ test('a server that was killed is backed up with what only its log has', FILES, 
   const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
   const writer = new Writer(server.open, thread.id);
   const working = writer.work().catch(() => {});
-  await eventually(() => writer.acknowledged.length > 0);
-  await pause(200);
+  await eventually(() => writer.acknowledged.length > 20);
   await server.kill();
   await working;
   const database = hashOf(server.database);
@@ -226,6 +227,12 @@ function killAfter(ms, args, signal = 'SIGKILL') {
   });
 }
 
+/** Returns true for the first tries, then until one of them has ended with the wanted code. */
+function isOneMore(tries, codes, wanted) {
+  assert.ok(tries < 20 * KILLS, `none ended with ${wanted}`);
+  return tries < KILLS || !codes.has(wanted);
+}
+
 /** The duration of a backup that is not killed. */
 async function timeOf(run) {
   const start = performance.now();
@@ -250,7 +257,8 @@ test('a backup that is killed at any moment leaves the old file or the new one',
     const whole = await timeOf(() => backup(server, file));
     const args = ['backup', file, '--data', server.dataDir, '--yes'];
     const codes = new Set();
-    for (let i = 0; i < KILLS; i++) {
+    let threads = 20;
+    for (let i = 0; isOneMore(i, codes, null); i++, threads++) {
       expectStatus(await server.open.post('/v1/threads', {}), 201);
       if (i % 3 === 2) // also where there is none yet
         [file, `${file}.sha256`].forEach((name) => rmSync(name));
@@ -263,10 +271,9 @@ test('a backup that is killed at any moment leaves the old file or the new one',
         await backup(server, file);
       }
     }
-    assert.ok(codes.has(null), 'none was killed');
     // Their leftovers do not block later backups.
     const { tables } = await backup(server, file, '--yes');
-    assert.equal(tables.threads, 20 + KILLS);
+    assert.equal(tables.threads, threads);
     assert.deepEqual(readdirSync(join(file, '..')).sort(), ['copy.db', 'copy.db.sha256']);
   });
 
@@ -278,7 +285,7 @@ test('Ctrl-C ends a backup with 130 and leaves nothing', FILES, async (t) => {
   const args = ['backup', file, '--data', server.dataDir];
   const whole = await timeOf(() => backup(server, file));
   const codes = new Set();
-  for (let i = 0; i < KILLS; i++) {
+  for (let i = 0; isOneMore(i, codes, 130); i++) {
     [file, `${file}.sha256`].forEach((name) => rmSync(name, { force: true }));
     const code = await killAfter(Math.random() * whole, args, 'SIGINT');
     // Before it listened to signals it had done nothing yet.
@@ -286,7 +293,6 @@ test('Ctrl-C ends a backup with 130 and leaves nothing', FILES, async (t) => {
     assert.deepEqual(readdirSync(place), code === 0 ? ['copy.db', 'copy.db.sha256'] : []);
     codes.add(code);
   }
-  assert.ok(codes.has(130), 'none was interrupted at work');
 });
 
 test('a restore that is killed at any moment leaves the old database or the new one', FILES,
@@ -652,14 +658,13 @@ test('a check beside a busy server finds nothing', async (t) => {
   const place = server.db === null ? ['--data', server.dataDir]
     : ['--db', server.db, '--db-schema', server.schema];
   let events = 0;
-  for (let i = 0; i < 10; i++) {
+  for (let i = 0; i < 10 || events <= 50; i++) {
     const report = await succeed('check', ...place, ...(i % 2 ? ['--quick'] : []));
     assert.deepEqual(report.findings, []);
     events = report.tables.events ?? events;
   }
   workers.forEach((worker) => { worker.stopped = true; });
   await working;
-  assert.ok(events > 50, `only ${events} events`);
 });
 
 test('a damaged file is reported, wherever the damage is, and crashes nothing', FILES,

@@ -153,13 +153,22 @@ async function lockThread(t, server, id) {
 test('an expired lease on a thread that is locked does not hold up the others', NODES,
   async (t) => {
     const [a] = await startNodes(t, 1);
-    const first = await enqueue(a.open);
-    const second = await enqueue(a.open);
-    for (const [run, lease_ms] of [[first, 6000], [second, 6200]])
-      await claim(a.open, { thread_id: run.thread_id, lease_ms });
-    const lock = await lockThread(t, a, first.thread_id);
     const statusOf = async (run) =>
       expectStatus(await a.open.get(`/v1/runs/${run.id}`), 200).status;
+    const claimNew = async (lease_ms) => {
+      const run = await enqueue(a.open);
+      return claim(a.open, { thread_id: run.thread_id, lease_ms });
+    };
+    // The lock must come before the lease ends: on a slow machine the lease is longer.
+    let first, second, lock;
+    for (let lease_ms = 2000; ; lease_ms *= 3) {
+      first = await claimNew(lease_ms);
+      lock = await lockThread(t, a, first.thread_id);
+      second = await claimNew(lease_ms); // ends after the first
+      if (await statusOf(first) === 'running')
+        break;
+      await lock.sql('COMMIT');
+    }
     await eventually(async () => await statusOf(second) === 'queued', 'it is stranded');
     assert.equal(await statusOf(first), 'running');
     await lock.sql('COMMIT');

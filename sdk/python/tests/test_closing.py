@@ -66,7 +66,7 @@ class Closing(unittest.TestCase):
             await asyncio.sleep(0.1)
             await client.aclose()
             with self.assertRaisesRegex(cairn.Aborted, "the client is closed"):
-                await asyncio.wait_for(task, 5)
+                await asyncio.wait_for(task, 120)
         asyncio.run(main())
 
     def test_a_child_of_fork_leaves_the_connections_of_its_parent_alone(self):
@@ -116,11 +116,11 @@ class Uploads(unittest.TestCase):
 
         async def main():
             async with cairn.AsyncCairn(shared().url) as client:
-                await client.threads.files.upload(thread, "f", async_pieces(), timeout=3)
+                await client.threads.files.upload(thread, "f", async_pieces(), timeout=60)
         with cairn.Cairn(shared().url) as client:
             thread = client.threads.create()["id"]
             with self.assertRaisesRegex(OSError, "^the disk that is read from$"):
-                client.threads.files.upload(thread, "f", pieces(), timeout=3)
+                client.threads.files.upload(thread, "f", pieces(), timeout=60)
             with self.assertRaisesRegex(OSError, "^the disk that is read from$"):
                 asyncio.run(main())
             self.assertEqual(client.threads.files.list(thread).data, [])

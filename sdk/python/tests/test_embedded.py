@@ -76,7 +76,7 @@ class Embedded(unittest.TestCase):
         while len(seen) < 51:
             time.sleep(0.01)
         client.close()
-        reader.join(timeout=10)
+        reader.join(timeout=120)
         self.assertEqual((seen, len(ended)), (list(range(1, 52)), 1))
         with self.assertRaises(cairn.Aborted):
             client.health()

@@ -15,7 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { expectShown } from '../../../tests/api/lib/shown.mjs';
 
 export const SDK = fileURLToPath(new URL('../..', import.meta.url));
-const PAGE_TIMEOUT_MS = 60_000;
+const PAGE_TIMEOUT_MS = 180_000;
 const END = '--- end of the block at line';
 const SHOWS = new Set(['text', 'json']);
 

@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { atEnd } from './ending.mjs';
 import { BINARY } from './server.mjs';
 
-const TIMEOUT_MS = 60_000;
+const TIMEOUT_MS = 180_000;
 const SANITIZER = /(Address|Leak|Thread|UndefinedBehavior|Memory)Sanitizer|runtime error:/;
 
 const quote = (word) => `'${word.replaceAll("'", "'\\''")}'`;

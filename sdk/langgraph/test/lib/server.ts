@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { Cairn, type ClientOptions } from "cairn-client";
 
 export const ENGINE = process.env["CAIRN_TEST_ENGINE"] || "sqlite";
-const START_MS = 30_000;
+const START_MS = 180_000;
 
 function need(name: string): string {
   const value = process.env[name];
