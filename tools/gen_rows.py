@@ -8,6 +8,7 @@ A statements file declares them:
     -- compares thread_differences: struct thread for thread_update except status
 
 thread_read reads the columns, in the order of the SELECT list, into the members of the same names.
+thread_read_one reads at most one row and ends the query; thread_read_page reads the rows of a page.
 thread_bind binds each parameter of the statement that has a member of its name; the caller binds
 the others. The name of a member of an inner struct is the column, or has the inner struct's name
 before it: input_tokens, or usage_input_tokens, is usage.input_tokens. A column without a member
@@ -104,7 +105,24 @@ def reader(place, name, struct, columns, structs, types, fail):
         else:
             fail(place, f"struct {struct} has no member for the column {column}")
         lines.append(f"    out->{member.path} = {value};")
-    return lines + ["}"]
+    return lines + ["}", *row_readers(name, struct)]
+
+
+def row_readers(name, struct):
+    """The functions that read one row, and a page of rows, by the reader."""
+    return [
+        "MUST_CHECK static inline enum error "
+        f"{name}_one(struct query *q, bool *out_found, struct {struct} *out)", "{",
+        "    *out_found = query_next(q);",
+        "    if (*out_found)",
+        f"        {name}(q, out);",
+        "    return query_end(q);", "}",
+        "MUST_CHECK static inline enum error "
+        f"{name}_page(struct query *q, struct page *page, struct {struct} *out)", "{",
+        "    while (page_next(q, page))",
+        f"        {name}(q, &out[page->count++]);",
+        "    return query_end(q);", "}",
+    ]
 
 
 def binder(name, struct, statement, structs):

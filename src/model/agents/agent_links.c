@@ -14,10 +14,7 @@ static enum error find(struct context *c, struct uuid parent_id, struct uuid chi
     context_query(c, &q, &SQL_AGENT_LINK_GET);
     query_uuid(&q, id, parent_id);
     query_uuid(&q, child_id, child_id);
-    *out_found = query_next(&q);
-    if (*out_found)
-        agent_link_read(&q, out_link);
-    return query_end(&q);
+    return agent_link_read_one(&q, out_found, out_link);
 }
 
 static enum error no_link(struct context *c, struct uuid child_id)
@@ -48,9 +45,7 @@ enum error agent_link_list(struct context *c, struct uuid parent_id,
     query_uuid(&q, id, parent_id);
     query_i64(&q, position, after->is_set ? after->position : -1);
     query_uuid(&q, child_id, after->child_id);
-    while (page_next(&q, page))
-        agent_link_read(&q, &out_links[page->count++]);
-    return query_end(&q);
+    return agent_link_read_page(&q, page, out_links);
 }
 
 /* --- Checks of a new link ------------------------------------------------------------------- */

@@ -64,9 +64,7 @@ enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t b
     page_begin(c, &q, &SQL_AGENT_VERSION_LIST, page);
     query_uuid(&q, id, agent_id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    while (page_next(&q, page))
-        agent_version_read(&q, &out_versions[page->count++]);
-    return query_end(&q);
+    return agent_version_read_page(&q, page, out_versions);
 }
 
 /* --- Which one is active -------------------------------------------------------------------- */

@@ -225,10 +225,8 @@ enum error state_version_get(struct context *c, const struct state_place *place,
     context_query(c, &q, &SQL_STATE_VERSION_GET);
     query_uuid(&q, id, state.id);
     query_i64(&q, version, version);
-    bool found = query_next(&q);
-    if (found)
-        state_version_read(&q, out_version);
-    TRY(query_end(&q));
+    bool found;
+    TRY(state_version_read_one(&q, &found, out_version));
     if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND,
             "version %lld does not exist; the newest version is %lld", (long long)version,
@@ -246,7 +244,5 @@ enum error state_version_list(struct context *c, const struct state_place *place
         c, &q, with_documents ? &SQL_STATE_VERSION_LIST_WHOLE : &SQL_STATE_VERSION_LIST, page);
     query_uuid(&q, id, state.id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    while (page_next(&q, page))
-        state_version_read(&q, &out_versions[page->count++]);
-    return query_end(&q);
+    return state_version_read_page(&q, page, out_versions);
 }

@@ -149,10 +149,7 @@ static enum error next_to_copy(
     query_uuid(&q, thread_id, from);
     query_uuid(&q, to_thread_id, to);
     query_bool(&q, whole, true);
-    *out_found = query_next(&q);
-    if (*out_found)
-        checkpoint_read(&q, out);
-    return query_end(&q);
+    return checkpoint_read_one(&q, out_found, out);
 }
 
 static enum error copy_writes(struct context *c, const struct checkpoint *k, struct uuid to)

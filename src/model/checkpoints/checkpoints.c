@@ -8,14 +8,6 @@
  * be wasted. */
 enum { SLICE_ROWS = 32 };
 
-static enum error read_one(struct query *q, bool *out_found, struct checkpoint *out_checkpoint)
-{
-    *out_found = query_next(q);
-    if (*out_found)
-        checkpoint_read(q, out_checkpoint);
-    return query_end(q);
-}
-
 enum error checkpoint_find(struct context *c, struct uuid thread_id, struct str ns, struct uuid id,
     bool whole, bool *out_found, struct checkpoint *out_checkpoint)
 {
@@ -26,7 +18,7 @@ enum error checkpoint_find(struct context *c, struct uuid thread_id, struct str 
         query_text(&q, namespace, ns);
     query_uuid(&q, id, id);
     query_bool(&q, whole, whole);
-    return read_one(&q, out_found, out_checkpoint);
+    return checkpoint_read_one(&q, out_found, out_checkpoint);
 }
 
 enum error checkpoint_find_latest(struct context *c, struct uuid thread_id, struct str ns,
@@ -37,7 +29,7 @@ enum error checkpoint_find_latest(struct context *c, struct uuid thread_id, stru
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, namespace, ns);
     query_bool(&q, whole, whole);
-    return read_one(&q, out_found, out_checkpoint);
+    return checkpoint_read_one(&q, out_found, out_checkpoint);
 }
 
 enum error checkpoint_find_latest_of_run(struct context *c, struct uuid run_id, struct str ns,
@@ -48,7 +40,7 @@ enum error checkpoint_find_latest_of_run(struct context *c, struct uuid run_id, 
     query_uuid(&q, run_id, run_id);
     query_text(&q, namespace, ns);
     query_bool(&q, whole, whole);
-    return read_one(&q, out_found, out_checkpoint);
+    return checkpoint_read_one(&q, out_found, out_checkpoint);
 }
 
 enum error checkpoint_fill(struct context *c, unsigned show, struct checkpoint *checkpoint)

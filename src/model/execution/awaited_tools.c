@@ -17,10 +17,7 @@ static enum error find(
     context_query(c, &q, &SQL_AWAITED_TOOL_GET);
     query_uuid(&q, run_id, run_id);
     query_text(&q, tool_use_id, id);
-    *out_found = query_next(&q);
-    if (*out_found)
-        awaited_tool_read(&q, out);
-    return query_end(&q);
+    return awaited_tool_read_one(&q, out_found, out);
 }
 
 static enum error number_of_pause(struct context *c, const struct sql_statement *statement,
@@ -371,7 +368,5 @@ enum error awaited_tool_list(struct context *c, struct uuid run_id,
     query_i64(&q, after_pause, filter->after_pause);
     query_i64(&q, after_position, filter->after_position);
     query_bool(&q, open_only, filter->open_only);
-    while (page_next(&q, page))
-        awaited_tool_read(&q, &out_tools[page->count++]);
-    return query_end(&q);
+    return awaited_tool_read_page(&q, page, out_tools);
 }

@@ -164,10 +164,8 @@ enum error history_get(struct context *c, struct uuid thread_id, int64_t sequenc
     context_query(c, &q, &SQL_HISTORY_GET);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, sequence_number, sequence_number);
-    bool found = query_next(&q);
-    if (found)
-        history_read(&q, &entry);
-    TRY(query_end(&q));
+    bool found;
+    TRY(history_read_one(&q, &found, &entry));
     if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND, "the thread has no history entry %lld",
             (long long)sequence_number);
@@ -209,9 +207,7 @@ enum error history_list(struct context *c, struct uuid thread_id,
         c, &q, filter->completed_only ? &SQL_HISTORY_LIST_COMPLETED : &SQL_HISTORY_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, before, filter->before > 0 ? filter->before : INT64_MAX);
-    while (page_next(&q, page))
-        history_read(&q, &out_entries[page->count++]);
-    TRY(query_end(&q));
+    TRY(history_read_page(&q, page, out_entries));
     return filter->with_messages ? add_messages(c, page, out_entries) : OK;
 }
 

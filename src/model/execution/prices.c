@@ -71,20 +71,13 @@ enum error price_find(struct context *c, struct str model, struct price *out_pri
 
 /* --- Lists ----------------------------------------------------------------------------------- */
 
-static enum error read_page(struct query *q, struct page *page, struct price *out_prices)
-{
-    while (page_next(q, page))
-        price_read(q, &out_prices[page->count++]);
-    return query_end(q);
-}
-
 enum error price_list(
     struct context *c, struct str after, struct page *page, struct price *out_prices)
 {
     struct query q;
     page_begin(c, &q, &SQL_PRICE_LIST, page);
     query_text(&q, after, after);
-    return read_page(&q, page, out_prices);
+    return price_read_page(&q, page, out_prices);
 }
 
 enum error price_version_list(struct context *c, struct str model, int64_t before,
@@ -98,7 +91,7 @@ enum error price_version_list(struct context *c, struct str model, int64_t befor
     page_begin(c, &q, &SQL_PRICE_VERSION_LIST, page);
     query_text(&q, model, model);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
-    return read_page(&q, page, out_prices);
+    return price_read_page(&q, page, out_prices);
 }
 
 /* --- Changes --------------------------------------------------------------------------------- */

@@ -57,10 +57,8 @@ static enum error get(struct context *c, struct uuid id, struct tenant *out_tena
     struct query q;
     query_begin(&q, c->tx, &SQL_TENANT_GET, c->arena);
     query_uuid(&q, id, id);
-    bool found = query_next(&q);
-    if (found)
-        tenant_read(&q, out_tenant);
-    TRY(query_end(&q));
+    bool found;
+    TRY(tenant_read_one(&q, &found, out_tenant));
     return !found ? context_not_found(c, "tenant", id) : OK;
 }
 

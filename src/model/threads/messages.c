@@ -52,10 +52,8 @@ enum error message_get(struct context *c, struct uuid thread_id, struct uuid id,
     query_uuid(&q, thread_id, thread_id);
     query_uuid(&q, id, id);
     query_bool(&q, with_debug, with_debug);
-    bool found = query_next(&q);
-    if (found)
-        message_read(&q, out_message);
-    TRY(query_end(&q));
+    bool found;
+    TRY(message_read_one(&q, &found, out_message));
     if (!found)
         return not_found(c, thread_id, id);
     message_join_debug(c, out_message);

@@ -13,10 +13,8 @@ enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_
     struct query q;
     context_query(c, &q, &SQL_NOTEBOOK_GET);
     query_uuid(&q, id, id);
-    bool found = query_next(&q);
-    if (found)
-        notebook_read(&q, out_notebook);
-    TRY(query_end(&q));
+    bool found;
+    TRY(notebook_read_one(&q, &found, out_notebook));
     return !found ? context_not_found(c, "notebook", id) : OK;
 }
 
@@ -28,10 +26,8 @@ enum error notebook_of_thread(
     TRY(thread_get_head(c, thread_id, &thread));
     context_query(c, &q, &SQL_NOTEBOOK_OF_THREAD);
     query_uuid(&q, thread_id, thread_id);
-    bool found = query_next(&q);
-    if (found)
-        notebook_read(&q, out_notebook);
-    TRY(query_end(&q));
+    bool found;
+    TRY(notebook_read_one(&q, &found, out_notebook));
     return !found ? problem_set(c->problem, ERR_NOT_FOUND, "the thread is not in a notebook") : OK;
 }
 
@@ -41,9 +37,7 @@ enum error notebook_list(
     struct query q;
     page_begin(c, &q, &SQL_NOTEBOOK_LIST, page);
     query_uuid_if(&q, before, before != NULL, before != NULL ? *before : UUID_NIL);
-    while (page_next(&q, page))
-        notebook_read(&q, &out_notebooks[page->count++]);
-    return query_end(&q);
+    return notebook_read_page(&q, page, out_notebooks);
 }
 
 static enum error write_row(
@@ -107,10 +101,7 @@ static enum error find_session(
     struct query q;
     context_query(c, &q, &SQL_NOTEBOOK_SESSION_OF_THREAD);
     query_uuid(&q, thread_id, thread_id);
-    *out_found = query_next(&q);
-    if (*out_found)
-        notebook_session_read(&q, out);
-    return query_end(&q);
+    return notebook_session_read_one(&q, out_found, out);
 }
 
 static enum error refuse_second(struct context *c, const struct notebook_session *session)
@@ -172,9 +163,7 @@ enum error notebook_list_sessions(struct context *c, struct uuid notebook_id, in
     page_begin(c, &q, &SQL_NOTEBOOK_SESSION_LIST, page);
     query_uuid(&q, id, notebook_id);
     query_i64(&q, number, before > 0 ? before : INT64_MAX);
-    while (page_next(&q, page))
-        notebook_session_read(&q, &out_sessions[page->count++]);
-    return query_end(&q);
+    return notebook_session_read_page(&q, page, out_sessions);
 }
 
 enum error notebook_remove_session(

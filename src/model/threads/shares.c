@@ -74,9 +74,7 @@ enum error share_list(struct context *c, struct uuid thread_id, bool has_before,
     page_begin(c, &q, &SQL_SHARE_LIST, page);
     query_uuid(&q, thread_id, thread_id);
     query_uuid_if(&q, before, has_before, before);
-    while (page_next(&q, page))
-        share_read(&q, &out_shares[page->count++]);
-    return query_end(&q);
+    return share_read_page(&q, page, out_shares);
 }
 
 enum error share_list_redemptions(struct context *c, struct uuid share_id, bool has_before,
@@ -86,9 +84,7 @@ enum error share_list_redemptions(struct context *c, struct uuid share_id, bool 
     page_begin(c, &q, &SQL_REDEMPTION_LIST, page);
     query_uuid(&q, share_id, share_id);
     query_uuid_if(&q, before, has_before, before);
-    while (page_next(&q, page))
-        redemption_read(&q, &out_redemptions[page->count++]);
-    return query_end(&q);
+    return redemption_read_page(&q, page, out_redemptions);
 }
 
 /* --- Create --------------------------------------------------------------------------------- */

@@ -279,10 +279,8 @@ static enum error get(struct context *c, const struct sql_statement *statement, 
     TRY(context_lock_thread(c, id));
     context_query(c, &q, statement);
     query_uuid(&q, id, id);
-    bool found = query_next(&q);
-    if (found)
-        thread_read(&q, out_thread);
-    TRY(query_end(&q));
+    bool found;
+    TRY(thread_read_one(&q, &found, out_thread));
     return !found ? context_not_found(c, "thread", id) : OK;
 }
 
@@ -303,10 +301,7 @@ static enum error find_by_key(
     struct query q;
     context_query(c, &q, &SQL_THREAD_GET_BY_KEY);
     query_text(&q, key, key);
-    *out_found = query_next(&q);
-    if (*out_found)
-        thread_read(&q, out_thread);
-    return query_end(&q);
+    return thread_read_one(&q, out_found, out_thread);
 }
 
 enum error thread_get_by_key(struct context *c, struct str key, struct thread *out_thread)
@@ -404,9 +399,7 @@ enum error thread_list(struct context *c, const struct thread_filter *filter, st
     struct query q;
     page_begin(c, &q, list_statement(c, filter), page);
     bind_filter(c, &q, filter);
-    while (page_next(&q, page))
-        thread_read(&q, &out_threads[page->count++]);
-    return query_end(&q);
+    return thread_read_page(&q, page, out_threads);
 }
 
 /* --- Change --------------------------------------------------------------------------------- */
