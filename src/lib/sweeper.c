@@ -30,8 +30,8 @@ struct sweeper {
 static void remove_unused(struct store *store, const struct sweep_report *report)
 {
     for (size_t i = 0; i < report->n_unused; i++) {
-        const struct blob_note *note = &report->unused[i];
-        enum error e = content_remove(store, note->tenant_id, note->blob_id);
+        const struct owned_id *note = &report->unused[i];
+        enum error e = content_remove(store, note->tenant_id, note->id);
         if (e != OK)
             LOG(LOG_WARN, "unreferenced content could not be removed",
                 LOG_STR("code", error_info(e)->code));

@@ -105,6 +105,15 @@ void context_query(struct context *c, struct query *q, const struct sql_statemen
     query_uuid(q, tenant_id, c->tenant_id);
 }
 
+enum error context_owned_ids(struct query *q, struct owned_id *out_found, size_t *out_count)
+{
+    for (*out_count = 0; query_next(q); ++*out_count) {
+        out_found[*out_count].tenant_id = row_uuid(q);
+        out_found[*out_count].id = row_uuid(q);
+    }
+    return query_end(q);
+}
+
 enum error context_number(struct query *q, int64_t *out_number)
 {
     *out_number = 0;

@@ -131,6 +131,16 @@ MUST_CHECK enum error context_lock_tenant(struct context *c);
 /* Begins a query with the arena and the tenant of the context. */
 void context_query(struct context *c, struct query *q, const struct sql_statement *statement);
 
+/* An object of any tenant, for system jobs. */
+struct owned_id {
+    struct uuid tenant_id;
+    struct uuid id;
+};
+/* Reads the rows (tenant, id) of the query, of which its :limit allows as many as `out_found` has
+ * room for, and ends it. */
+MUST_CHECK enum error context_owned_ids(
+    struct query *q, struct owned_id *out_found, size_t *out_count);
+
 /* Reads the one number that the query returns, and ends it; 0 if there is no row. */
 MUST_CHECK enum error context_number(struct query *q, int64_t *out_number);
 

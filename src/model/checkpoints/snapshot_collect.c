@@ -135,20 +135,14 @@ enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bo
 /* --- Snapshots whose base was dropped --------------------------------------------------------- */
 
 enum error snapshot_list_rebase(
-    struct context *c, size_t limit, struct snapshot_due *out_due, size_t *out_count)
+    struct context *c, size_t limit, struct owned_id *out_due, size_t *out_count)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_SNAPSHOT_REBASE_DUE, c->arena);
     query_i64(&q, now, c->now_us);
     query_i64(&q, limit, (int64_t)limit);
     query_i64(&q, max_bytes, REBASE_BYTES_A_PASS);
-    *out_count = 0;
-    while (query_next(&q)) {
-        struct snapshot_due *due = &out_due[(*out_count)++];
-        due->tenant_id = row_uuid(&q);
-        due->id = row_uuid(&q);
-    }
-    return query_end(&q);
+    return context_owned_ids(&q, out_due, out_count);
 }
 
 static enum error leave(struct context *c, struct uuid id)

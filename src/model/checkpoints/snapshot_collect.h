@@ -17,13 +17,9 @@
 MUST_CHECK enum error item_first_doubtful(struct context *c, struct uuid *out_tenant_id);
 MUST_CHECK enum error snapshot_first_garbage(
     struct context *c, struct uuid *out_tenant_id, struct uuid *out_thread_id);
-struct snapshot_due {
-    struct uuid tenant_id;
-    struct uuid id;
-};
 /* Returns at most `limit` snapshots, with about as many bytes as the largest document. */
 MUST_CHECK enum error snapshot_list_rebase(
-    struct context *c, size_t limit, struct snapshot_due *out_due, size_t *out_count);
+    struct context *c, size_t limit, struct owned_id *out_due, size_t *out_count);
 
 /* Do as much work for the context's tenant as fits in one job. `out_more`: work remains. */
 MUST_CHECK enum error item_settle(struct context *c, bool *out_more);

@@ -183,19 +183,13 @@ enum error run_release(struct context *c, struct run *run)
 /* --- The sweep ------------------------------------------------------------------------------ */
 
 enum error run_list_expired(
-    struct context *c, size_t limit, struct expired_lease *out_leases, size_t *out_count)
+    struct context *c, size_t limit, struct owned_id *out_leases, size_t *out_count)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_RUN_LEASE_EXPIRED, c->arena);
     query_i64(&q, lease_now, c->lease_now_us);
     query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q)) {
-        struct expired_lease *lease = &out_leases[(*out_count)++];
-        lease->tenant_id = row_uuid(&q);
-        lease->run_id = row_uuid(&q);
-    }
-    return query_end(&q);
+    return context_owned_ids(&q, out_leases, out_count);
 }
 
 enum error run_end_lease(struct context *c, struct uuid run_id)

@@ -226,13 +226,9 @@ MUST_CHECK enum error run_check_in_thread(
 MUST_CHECK enum error run_get_in_thread(struct context *c, struct uuid thread_id,
     struct uuid run_id, struct str pointer, struct run *out_head);
 
-struct expired_lease {
-    struct uuid tenant_id;
-    struct uuid run_id;
-};
 /* Lists up to `limit` expired leases of all tenants, the oldest first. */
 MUST_CHECK enum error run_list_expired(
-    struct context *c, size_t limit, struct expired_lease *out_leases, size_t *out_count);
+    struct context *c, size_t limit, struct owned_id *out_leases, size_t *out_count);
 /* Returns the run to the queue if its lease has expired; it may have been extended since. */
 MUST_CHECK enum error run_end_lease(struct context *c, struct uuid run_id);
 /* Extends every held lease to its full length, after Cairn was down. */

@@ -50,18 +50,12 @@ enum error blob_doubt_tenant(struct context *c, struct uuid tenant_id)
 }
 
 enum error blob_list_doubtful(
-    struct context *c, size_t limit, struct blob_note *out_notes, size_t *out_count)
+    struct context *c, size_t limit, struct owned_id *out_notes, size_t *out_count)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_BLOB_DOUBTS_LIST, c->arena);
     query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q)) {
-        struct blob_note *note = &out_notes[(*out_count)++];
-        note->tenant_id = row_uuid(&q);
-        note->blob_id = row_uuid(&q);
-    }
-    return query_end(&q);
+    return context_owned_ids(&q, out_notes, out_count);
 }
 
 static enum error run_on_blob(

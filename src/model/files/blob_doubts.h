@@ -22,14 +22,9 @@ MUST_CHECK enum error blob_doubt_tenant(struct context *c, struct uuid tenant_id
 /* Notes the content of an upload that ends, or that was already stored. */
 MUST_CHECK enum error blob_doubt(struct context *c, struct uuid blob_id);
 
-/* The content of a tenant with this id. */
-struct blob_note {
-    struct uuid tenant_id;
-    struct uuid blob_id;
-};
 /* The notes of all tenants, oldest first. */
 MUST_CHECK enum error blob_list_doubtful(
-    struct context *c, size_t limit, struct blob_note *out_notes, size_t *out_count);
+    struct context *c, size_t limit, struct owned_id *out_notes, size_t *out_count);
 /* Settles a note of the context's tenant. out_unused: the caller must remove the content after the
  * commit. */
 MUST_CHECK enum error blob_settle(struct context *c, struct uuid blob_id, bool *out_unused);

@@ -320,19 +320,13 @@ enum error file_upload_delete(struct context *c, struct uuid thread_id, struct u
 }
 
 enum error file_upload_list_expired(
-    struct context *c, size_t limit, struct expired_upload *out_uploads, size_t *out_count)
+    struct context *c, size_t limit, struct owned_id *out_uploads, size_t *out_count)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_FILE_UPLOAD_EXPIRED, c->arena);
     query_i64(&q, lease_now, c->lease_now_us);
     query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q)) {
-        struct expired_upload *upload = &out_uploads[(*out_count)++];
-        upload->tenant_id = row_uuid(&q);
-        upload->id = row_uuid(&q);
-    }
-    return query_end(&q);
+    return context_owned_ids(&q, out_uploads, out_count);
 }
 
 enum error file_upload_expire(struct context *c, struct uuid id)

@@ -83,13 +83,9 @@ MUST_CHECK enum error file_upload_complete(
     struct context *c, struct file_upload *upload, bool *out_created, struct file *out_file);
 MUST_CHECK enum error file_upload_delete(struct context *c, struct uuid thread_id, struct uuid id);
 
-struct expired_upload {
-    struct uuid tenant_id;
-    struct uuid id;
-};
 /* The expired uploads of all tenants. */
 MUST_CHECK enum error file_upload_list_expired(
-    struct context *c, size_t limit, struct expired_upload *out_uploads, size_t *out_count);
+    struct context *c, size_t limit, struct owned_id *out_uploads, size_t *out_count);
 /* Deletes the upload if it still exists and has still expired. */
 MUST_CHECK enum error file_upload_expire(struct context *c, struct uuid id);
 

@@ -123,7 +123,7 @@ enum error event_discard_tenant(struct context *c, struct uuid tenant_id, int64_
 }
 
 enum error event_list_garbage(
-    struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count)
+    struct context *c, size_t limit, struct owned_id *out_garbage, size_t *out_count)
 {
     struct query q;
     /* With one writer there is no delay, even if the clock was set back. */
@@ -131,13 +131,7 @@ enum error event_list_garbage(
     query_begin(&q, c->tx, &SQL_EVENT_GARBAGE_LIST, c->arena);
     query_i64(&q, lease_now, before);
     query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q)) {
-        struct event_garbage *garbage = &out_garbage[(*out_count)++];
-        garbage->tenant_id = row_uuid(&q);
-        garbage->thread_id = row_uuid(&q);
-    }
-    return query_end(&q);
+    return context_owned_ids(&q, out_garbage, out_count);
 }
 
 enum error event_collect_garbage(struct context *c, struct uuid thread_id, bool *out_more)

@@ -193,13 +193,9 @@ MUST_CHECK enum error event_keep_pruned(struct context *c, struct uuid thread_id
 /* Lets sweeps delete all events of a deleted tenant up to this id. */
 MUST_CHECK enum error event_discard_tenant(
     struct context *c, struct uuid tenant_id, int64_t through_id);
-/* A thread with pruned events that still have rows; the nil id: a deleted tenant. */
-struct event_garbage {
-    struct uuid tenant_id;
-    struct uuid thread_id;
-};
+/* Lists threads with pruned events that still have rows; the nil id: a deleted tenant. */
 MUST_CHECK enum error event_list_garbage(
-    struct context *c, size_t limit, struct event_garbage *out_garbage, size_t *out_count);
+    struct context *c, size_t limit, struct owned_id *out_garbage, size_t *out_count);
 /* Deletes some of the rows; out_more: others remain. */
 MUST_CHECK enum error event_collect_garbage(
     struct context *c, struct uuid thread_id, bool *out_more);

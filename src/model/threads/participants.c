@@ -580,18 +580,13 @@ enum error participant_heartbeat(
 }
 
 enum error participant_list_silent(
-    struct context *c, size_t limit, struct participant_silent *out_silent, size_t *out_count)
+    struct context *c, size_t limit, struct owned_id *out_silent, size_t *out_count)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_PARTICIPANT_LIST_SILENT, c->arena);
     query_i64(&q, lease_now, c->lease_now_us);
     query_i64(&q, limit, (int64_t)limit);
-    *out_count = 0;
-    while (query_next(&q)) {
-        out_silent[*out_count].tenant_id = row_uuid(&q);
-        out_silent[(*out_count)++].thread_id = row_uuid(&q);
-    }
-    return query_end(&q);
+    return context_owned_ids(&q, out_silent, out_count);
 }
 
 enum error participant_end_online(struct context *c, struct uuid thread_id)

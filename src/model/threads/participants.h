@@ -140,13 +140,9 @@ MUST_CHECK enum error participant_withdraw(
  * itself. */
 MUST_CHECK enum error participant_heartbeat(
     struct context *c, struct participant *p, int64_t ttl_s, struct str status);
-/* A thread, of any tenant, with a participant whose time online has expired. */
-struct participant_silent {
-    struct uuid tenant_id;
-    struct uuid thread_id;
-};
+/* Lists threads of all tenants with a participant whose time online has expired. */
 MUST_CHECK enum error participant_list_silent(
-    struct context *c, size_t limit, struct participant_silent *out_silent, size_t *out_count);
+    struct context *c, size_t limit, struct owned_id *out_silent, size_t *out_count);
 /* Makes the participants of the thread whose time has expired offline. */
 MUST_CHECK enum error participant_end_online(struct context *c, struct uuid thread_id);
 /* Called at the start, because lease time may have restarted: limits every time online to the

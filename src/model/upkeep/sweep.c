@@ -69,25 +69,26 @@ static enum error try_lock(struct context *c, bool *out_locked)
     return query_end(&q);
 }
 
-static enum error list_leases(struct context *c, struct sweep_list *list)
+/* Adds up to `limit` objects that the function finds. */
+static enum error list_found(struct context *c, struct sweep_list *list, enum sweep_kind kind,
+    size_t limit, enum error (*find)(struct context *, size_t, struct owned_id *, size_t *))
 {
-    struct expired_lease *leases = ARENA_ARRAY(c->arena, struct expired_lease, LEASES_A_PASS);
+    struct owned_id *found = ARENA_ARRAY(c->arena, struct owned_id, limit);
     size_t n = 0;
-    enum error e = run_list_expired(c, LEASES_A_PASS, leases, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        add(list, SWEEP_LEASE, leases[i].tenant_id, leases[i].run_id);
-    list->more = list->more || n == LEASES_A_PASS;
-    return e;
+    TRY(find(c, limit, found, &n));
+    for (size_t i = 0; i < n; i++)
+        add(list, kind, found[i].tenant_id, found[i].id);
+    list->more = list->more || n == limit;
+    return OK;
 }
 
 static enum error list_silent(struct context *c, struct sweep_list *list)
 {
-    struct participant_silent *silent =
-        ARENA_ARRAY(c->arena, struct participant_silent, SILENT_A_PASS);
+    struct owned_id *silent = ARENA_ARRAY(c->arena, struct owned_id, SILENT_A_PASS);
     size_t n = 0;
     TRY(participant_list_silent(c, SILENT_A_PASS, silent, &n));
     for (size_t i = 0; i < n; i++)
-        add(list, SWEEP_ONLINE, silent[i].tenant_id, silent[i].thread_id);
+        add(list, SWEEP_ONLINE, silent[i].tenant_id, silent[i].id);
     return OK;
 }
 
@@ -115,43 +116,10 @@ static enum error list_aged(
     return query_end(&q);
 }
 
-static enum error list_garbage(struct context *c, struct sweep_list *list)
-{
-    struct event_garbage *garbage = ARENA_ARRAY(c->arena, struct event_garbage, GARBAGE_A_PASS);
-    size_t n = 0;
-    enum error e = event_list_garbage(c, GARBAGE_A_PASS, garbage, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        add(list, SWEEP_GARBAGE, garbage[i].tenant_id, garbage[i].thread_id);
-    list->more = list->more || n == GARBAGE_A_PASS;
-    return e;
-}
-
-static enum error list_uploads(struct context *c, struct sweep_list *list)
-{
-    struct expired_upload *uploads = ARENA_ARRAY(c->arena, struct expired_upload, UPLOADS_A_PASS);
-    size_t n = 0;
-    enum error e = file_upload_list_expired(c, UPLOADS_A_PASS, uploads, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        add(list, SWEEP_UPLOAD, uploads[i].tenant_id, uploads[i].id);
-    list->more = list->more || n == UPLOADS_A_PASS;
-    return e;
-}
-
-static enum error list_content(struct context *c, struct sweep_list *list)
-{
-    struct blob_note *notes = ARENA_ARRAY(c->arena, struct blob_note, SWEEP_CONTENT_A_PASS);
-    size_t n = 0;
-    enum error e = blob_list_doubtful(c, SWEEP_CONTENT_A_PASS, notes, &n);
-    for (size_t i = 0; e == OK && i < n; i++)
-        add(list, SWEEP_CONTENT, notes[i].tenant_id, notes[i].blob_id);
-    list->more = list->more || n == SWEEP_CONTENT_A_PASS;
-    return e;
-}
-
 /* The items of one tenant and the snapshots of one thread in each pass. */
 static enum error list_snapshots(struct context *c, struct sweep_list *list)
 {
-    struct snapshot_due due[REBASES_A_PASS];
+    struct owned_id due[REBASES_A_PASS];
     struct uuid tenant_id = UUID_NIL, thread_id = UUID_NIL;
     size_t n = 0;
     TRY(snapshot_first_garbage(c, &tenant_id, &thread_id));
@@ -234,7 +202,7 @@ enum error sweep_list(
         return OK;
     /* Ending a lease needs disk space. With a full disk no worker could claim the run either. */
     if (!tx_is_full(c->tx))
-        TRY(list_leases(c, out_list));
+        TRY(list_found(c, out_list, SWEEP_LEASE, LEASES_A_PASS, run_list_expired));
     if (!tx_is_full(c->tx))
         TRY(list_silent(c, out_list));
     if (!tx_is_full(c->tx))
@@ -243,9 +211,9 @@ enum error sweep_list(
         TRY(list_store_words(c, out_list));
     TRY(list_store_expired(c, out_list));
     TRY(list_aged(c, from, out_list));
-    TRY(list_garbage(c, out_list));
-    TRY(list_uploads(c, out_list));
-    TRY(list_content(c, out_list));
+    TRY(list_found(c, out_list, SWEEP_GARBAGE, GARBAGE_A_PASS, event_list_garbage));
+    TRY(list_found(c, out_list, SWEEP_UPLOAD, UPLOADS_A_PASS, file_upload_list_expired));
+    TRY(list_found(c, out_list, SWEEP_CONTENT, SWEEP_CONTENT_A_PASS, blob_list_doubtful));
     TRY(list_snapshots(c, out_list));
     if (!tx_is_full(c->tx))
         TRY(list_unpacked(c, from, out_list));
@@ -273,7 +241,7 @@ static enum error settle_content(
     bool unused;
     TRY(blob_settle(c, item->id, &unused));
     if (unused)
-        report->unused[report->n_unused++] = (struct blob_note){item->tenant_id, item->id};
+        report->unused[report->n_unused++] = (struct owned_id){item->tenant_id, item->id};
     return OK;
 }
 

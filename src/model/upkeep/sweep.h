@@ -61,7 +61,7 @@ enum { SWEEP_CONTENT_A_PASS = 32 };
 struct sweep_report {
     bool more; /* the item has more work */
     /* Content to remove after the job has been committed. */
-    struct blob_note unused[SWEEP_CONTENT_A_PASS];
+    struct owned_id unused[SWEEP_CONTENT_A_PASS];
     size_t n_unused;
 };
 

@@ -329,7 +329,7 @@ struct event last_event(struct fixture *f, struct uuid thread_id)
 
 void collect_garbage(struct fixture *f)
 {
-    struct event_garbage found[8];
+    struct owned_id found[8];
     size_t n;
     do {
         struct context *c = begin(f);
@@ -341,7 +341,7 @@ void collect_garbage(struct fixture *f)
             bool more;
             c = begin(f);
             context_enter(c, found[i].tenant_id);
-            EXPECT_EQ(event_collect_garbage(c, found[i].thread_id, &more), OK);
+            EXPECT_EQ(event_collect_garbage(c, found[i].id, &more), OK);
             commit(f);
         }
     } while (n > 0);

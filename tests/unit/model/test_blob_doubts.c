@@ -6,20 +6,20 @@
 static size_t collect(struct fixture *f)
 {
     size_t removed = 0;
-    struct blob_note notes[16];
+    struct owned_id notes[16];
     size_t n = 0;
     struct context *c = begin(f);
     context_enter_system(c);
     EXPECT_EQ(blob_list_doubtful(c, 16, notes, &n), OK);
     commit(f);
     for (size_t i = 0; i < n; i++) {
-        struct sweep_item item = {SWEEP_CONTENT, notes[i].tenant_id, notes[i].blob_id};
+        struct sweep_item item = {SWEEP_CONTENT, notes[i].tenant_id, notes[i].id};
         struct sweep_report report;
         EXPECT_EQ(sweep_do(begin(f), &item, &report), OK);
         commit(f);
         for (size_t k = 0; k < report.n_unused; k++, removed++)
             EXPECT_EQ(
-                content_remove(f->store, report.unused[k].tenant_id, report.unused[k].blob_id), OK);
+                content_remove(f->store, report.unused[k].tenant_id, report.unused[k].id), OK);
     }
     EXPECT_EQ(sql_i64(f, "SELECT count(*) FROM blob_doubts"), 0);
     return removed;

@@ -181,7 +181,7 @@ TEST(a_run_that_nobody_leases_needs_no_token_and_takes_none)
 
 static size_t end_leases(struct fixture *f, int64_t lease_now_us, size_t limit)
 {
-    struct expired_lease leases[100];
+    struct owned_id leases[100];
     size_t n = 0;
     struct context *c = begin(f);
     context_enter_system(c);
@@ -189,7 +189,7 @@ static size_t end_leases(struct fixture *f, int64_t lease_now_us, size_t limit)
     EXPECT_EQ(run_list_expired(c, limit, leases, &n), OK);
     for (size_t i = 0; i < n; i++) {
         context_enter(c, leases[i].tenant_id);
-        EXPECT_EQ(run_end_lease(c, leases[i].run_id), OK);
+        EXPECT_EQ(run_end_lease(c, leases[i].id), OK);
     }
     commit(f);
     return n;

@@ -566,7 +566,7 @@ TEST(what_was_dropped_goes_once_those_that_build_on_it_are_whole)
 TEST(a_job_of_the_sweep_takes_as_many_snapshots_as_their_size_allows)
 {
     struct fixture f;
-    struct snapshot_due due[8];
+    struct owned_id due[8];
     size_t n;
     bool more;
     fixture_begin(&f);
