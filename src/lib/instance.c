@@ -59,6 +59,8 @@ static void write_metrics(struct buf *out, void *data)
             s.connected ? 1 : 0},
         {"cairn_store_commit_seconds_total", "counter", "Time spent in COMMIT.",
             (double)s.commit_us / 1e6},
+        {"cairn_sweeps_total", "counter", "Complete sweeps for expired and unused rows.",
+            (double)atomic_load(&i->sweeps)},
         {"cairn_uptime_seconds", "gauge", "Time since the start.",
             (double)(clock_steady_us() - i->started_us) / 1e6},
     };
@@ -120,7 +122,7 @@ static enum error start_threads(struct instance *i, struct problem *problem)
 {
     if (store_is_shared(i->store))
         TRY(tail_thread_start(i->store, problem, &i->tail));
-    return sweeper_start(i->store, i->is_unprepared, problem, &i->sweeper);
+    return sweeper_start(i->store, i->is_unprepared, &i->sweeps, problem, &i->sweeper);
 }
 
 enum error instance_open(

@@ -11,6 +11,8 @@
 #ifndef LIB_INSTANCE_H
 #define LIB_INSTANCE_H
 
+#include <stdatomic.h>
+
 #include "api/http/call.h"
 
 struct instance_config {
@@ -32,6 +34,7 @@ struct instance {
     bool has_key;       /* the database had a key at the start */
     bool is_unprepared; /* the disk was full at the start: model_prepare must still run */
     struct sweeper *sweeper;
+    atomic_uint_fast64_t sweeps;
     struct tail_thread *tail; /* NULL: no other process writes */
     int64_t started_us;
 };

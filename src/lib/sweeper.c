@@ -18,6 +18,7 @@ struct sweeper {
     pthread_cond_t cond;
     bool stopping;
     bool prepares;
+    atomic_uint_fast64_t *sweeps;
     struct sweep_position position;
     struct sweep_list list; /* its items are in the arena */
     struct arena arena;
@@ -158,6 +159,8 @@ static void *run(void *data)
     int64_t next_look_us = 0;
     while (wait_ms(s, s->more ? SHORT_PAUSE_MS : PAUSE_MS)) {
         enum error e = sweep(s);
+        if (e == OK && !s->more)
+            atomic_fetch_add(s->sweeps, 1);
         content_look_again(s->store);
         if (clock_steady_us() >= next_look_us) {
             leftovers_sweep(s->store);
@@ -181,13 +184,14 @@ static void destroy(struct sweeper *s)
     mem_free(s);
 }
 
-enum error sweeper_start(
-    struct store *store, bool prepares, struct problem *problem, struct sweeper **out_sweeper)
+enum error sweeper_start(struct store *store, bool prepares, atomic_uint_fast64_t *sweeps,
+    struct problem *problem, struct sweeper **out_sweeper)
 {
     struct sweeper *s = MEM_NEW(struct sweeper);
     pthread_condattr_t monotonic;
     s->store = store;
     s->prepares = prepares;
+    s->sweeps = sweeps;
     arena_init(&s->arena, SIZE_MAX);
     pthread_mutex_init(&s->mutex, NULL);
     pthread_condattr_init(&monotonic);

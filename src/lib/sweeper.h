@@ -7,13 +7,16 @@
 #ifndef LIB_SWEEPER_H
 #define LIB_SWEEPER_H
 
+#include <stdatomic.h>
+
 #include "model/upkeep/sweep.h"
 
 struct sweeper;
 
-/* `prepares`: run model_prepare before the first sweep. */
-MUST_CHECK enum error sweeper_start(
-    struct store *store, bool prepares, struct problem *problem, struct sweeper **out_sweeper);
+/* `prepares`: run model_prepare before the first sweep. `sweeps` counts the complete sweeps, and
+ * outlives the sweeper. */
+MUST_CHECK enum error sweeper_start(struct store *store, bool prepares,
+    atomic_uint_fast64_t *sweeps, struct problem *problem, struct sweeper **out_sweeper);
 /* Starts no new sweep; a running sweep completes. */
 void sweeper_stop(struct sweeper *s);
 /* Joins the thread; call it before store_close. Accepts NULL. */

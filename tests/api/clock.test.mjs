@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, readAll, startServer,
-  token, uuid, withKey } from './lib/server.mjs';
+  sweepPasses, token, uuid, withKey } from './lib/server.mjs';
 import { expectSeqs, readSse } from './lib/followers.mjs';
 import { HOUR_MS, startMeddled } from './lib/meddle.mjs';
 
@@ -122,7 +122,7 @@ describe('a clock that jumps', { concurrency: 4 }, () => {
       const send = () => server.open.post('/v1/threads', { title: 'once' }, { headers });
       const first = expectStatus(await send(), 201);
       meddle.wall(jump);
-      await pause(2500); // the sweep has passed
+      await sweepPasses(server.open);
       const again = await send();
       assert.deepEqual(expectStatus(again, 201), first);
       assert.equal(again.headers.get('Idempotency-Replayed'), 'true');
@@ -149,7 +149,7 @@ describe('a clock that jumps', { concurrency: 4 }, () => {
     for (const jump of [DAY_MS, -DAY_MS, 0]) {
       meddle.wall(jump);
       expectStatus(await client.post(`/v1/threads/${thread.id}/events`, { kind: 'progress' }), 201);
-      await pause(2500);
+      await sweepPasses(client);
       const { pruned_seq: pruned, last_seq: last } = expectStatus(
         await client.get(`/v1/threads/${thread.id}`), 200);
       assert.equal(pruned, 0);

@@ -3,8 +3,8 @@
 // delays only its own requests.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, token, uuid }
-  from './lib/server.mjs';
+import { claim, eventually, expectProblem, expectStatus, onPostgres, pause, sweepPasses, token,
+  uuid } from './lib/server.mjs';
 import { startNodes } from './lib/middlemen.mjs';
 import { openSession } from './lib/postgres.mjs';
 
@@ -119,7 +119,7 @@ test('the sweeps of three nodes end an expired lease once', NODES, async (t) => 
   for (const run of runs)
     await eventually(async () =>
       (await nodes[0].open.get(`/v1/runs/${run.id}`)).body.status === 'queued', 'never swept');
-  await pause(1500);
+  await Promise.all(nodes.map((node) => sweepPasses(node.open)));
   for (const run of runs)
     assert.deepEqual(await reasons(nodes[1].open, run), ['started', 'claimed', 'lease_expired']);
 });

@@ -551,6 +551,14 @@ export async function eventually(probe, what = 'it did not happen', timeoutMs = 
   }
 }
 
+/** Waits until the server has begun and completed a sweep after this call. */
+export async function sweepPasses(client) {
+  const count = async () =>
+    Number(/^cairn_sweeps_total (\d+)$/m.exec((await client.get('/metrics')).text)[1]);
+  const before = await count(); // a sweep may be running: the second one from now is a new one
+  await eventually(async () => await count() >= before + 2, 'no sweep');
+}
+
 export const pause = (ms) => new Promise((done) => setTimeout(done, ms));
 
 /** All events of a list, or those after a cursor, page by page. */

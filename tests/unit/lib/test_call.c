@@ -279,17 +279,13 @@ struct long_call {
     const char **headers;
     atomic_bool has_begun;
     int status;
-    int64_t began_us;
-    int64_t ended_us;
 };
 
 static void *call_for_long(void *data)
 {
     struct long_call *l = data;
-    l->began_us = clock_steady_us();
     atomic_store(&l->has_begun, true);
     cairn_answer *a = cairn_call(l->c, "GET", "/v1/threads", l->headers, NULL, 0);
-    l->ended_us = clock_steady_us();
     l->status = cairn_answer_status(a);
     cairn_answer_free(a);
     return NULL;
@@ -311,11 +307,11 @@ TEST(close_waits_for_a_call_whose_headers_are_still_being_read)
     usleep(5 * 1000);
     cairn_close(f.c);
     f.c = NULL;
-    int64_t closed_us = clock_steady_us();
+    /* A call that still reads its headers would crash. */
+    memset(l.headers, 0xff, HEADERS * sizeof *l.headers);
     pthread_join(thread, NULL);
-    EXPECT_EQ(l.status, 431);
-    /* Its last act inside is not the last one that is measured. */
-    EXPECT(l.ended_us - closed_us < (l.ended_us - l.began_us) / 4);
+    /* 503: on a busy machine the close may come before the call. */
+    EXPECT(l.status == 431 || l.status == 503);
     free(l.headers);
     fixture_end(&f);
 }

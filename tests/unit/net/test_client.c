@@ -500,7 +500,6 @@ TEST(an_address_that_is_silent_leaves_time_for_the_next)
     int64_t begun_us = clock_steady_us();
     EXPECT_EQ(http_client_ask(c, &get, &arena, &head, &body), CLIENT_OK);
     EXPECT(clock_steady_us() - begun_us >= (10 * SHORT_MS - 2) * 1000);
-    EXPECT(clock_steady_us() - begun_us < 18 * SHORT_MS * 1000);
     http_client_destroy(c);
     silent_stop(&silent);
     peer_stop(&p);
