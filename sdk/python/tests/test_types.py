@@ -22,7 +22,7 @@ class Types(unittest.TestCase):
             checked = subprocess.run(
                 ["mypy", "--strict", "--python-version", "3.9", "--hide-error-context",
                  "--cache-dir", cache, "--follow-imports", "silent", str(HERE / "typed.py")],
-                capture_output=True, text=True, timeout=170, check=False,
+                capture_output=True, text=True, timeout=390, check=False,
                 env={**os.environ, "MYPYPATH": str(HERE.parent / "src")})
         errors = {}
         for line in checked.stdout.splitlines():
