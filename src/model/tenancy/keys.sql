@@ -1,7 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, except uuid, before uuid, name text, secret_hash bytes
--- types: scopes json, rate_limit_per_minute int, expires_at int, now int, limit int, tenants json
--- types: since int, principal text
+-- types: scopes json, rate_limit_per_minute int, expires_at int, now int, limit int, principal text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
 -- define key_members: id, name, rate_limit_per_minute, expires_at, revoked_at, created_at,
@@ -39,10 +38,3 @@ WHERE tenant_id = :tenant_id AND id <> :except AND revoked_at IS NULL AND expire
 
 -- name: key_any
 SELECT 1 FROM api_keys LIMIT 1;
-
--- name: key_revoked_since
-{{postgres:
-SELECT tenant_id, id FROM api_keys
-WHERE tenant_id = ANY (ARRAY(SELECT v::uuid FROM json_array_elements_text(:tenants) AS v))
-    AND revoked_at > :since;
-}}

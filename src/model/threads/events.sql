@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, thread_id uuid, run_id uuid, key uuid, id int, seq int, count int
 -- types: kind text, text text, payload json, marks int, now int, after int, through int, last int
--- types: lease_now int, limit int, after_tenant uuid, after_id uuid, events json, tenants json
+-- types: lease_now int, limit int, events json, tenants json
 -- types: principal text
 
 -- define event_members: id, thread_id, seq, run_id, kind, text, payload, created_at
@@ -192,15 +192,6 @@ UPDATE tenants SET pruned_event_id = greatest(pruned_event_id, (SELECT t.pruned_
     FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :thread_id))
 WHERE id = :tenant_id;
 }}
-
--- The next threads with an age limit, and whether the first event of each is older than the limit.
--- name: event_prune_due
-SELECT t.tenant_id, t.id, EXISTS (SELECT 1 FROM events AS e
-    WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id AND e.seq = t.pruned_seq + 1
-        AND e.created_at < :now - t.event_max_age_s * 1000000)
-FROM threads AS t
-WHERE t.event_max_age_s IS NOT NULL AND (t.tenant_id, t.id) > (:after_tenant, :after_id)
-ORDER BY t.tenant_id, t.id LIMIT :limit;
 
 -- The committed events of the tenants that have subscribers, in order.
 -- name: event_tail

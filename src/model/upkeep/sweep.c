@@ -8,11 +8,10 @@
 #include "model/memory/memory_items.h"
 #include "model/tenancy/idempotency.h"
 #include "model/tenancy/tenants.h"
-#include "model/tenancy/tenants.sql.h"
 #include "model/threads/events.h"
-#include "model/threads/events.sql.h"
 #include "model/threads/messages.h"
 #include "model/threads/participants.h"
+#include "model/upkeep/sweep.sql.h"
 
 enum {
     LEASES_A_PASS = 100,
@@ -31,7 +30,7 @@ enum {
 static enum error resume_ids(struct context *c)
 {
     struct query q;
-    query_begin(&q, c->tx, &SQL_TENANT_NEWEST_IDS, c->arena);
+    query_begin(&q, c->tx, &SQL_SWEEP_NEWEST_IDS, c->arena);
     while (query_next(&q))
         for (int column = 0; column < 4; column++)
             uuid_v7_resume(row_uuid(&q));
@@ -99,7 +98,7 @@ static enum error list_aged(
     struct sweep_position last = {0};
     size_t n = 0;
     struct query q;
-    query_begin(&q, c->tx, &SQL_EVENT_PRUNE_DUE, c->arena);
+    query_begin(&q, c->tx, &SQL_SWEEP_AGED_THREADS, c->arena);
     query_uuid(&q, after_tenant, from->tenant_id);
     query_uuid(&q, after_id, from->thread_id);
     query_i64(&q, now, cautious_now_us(c));

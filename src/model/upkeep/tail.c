@@ -4,10 +4,9 @@
 #include "base/clock.h"
 #include "base/json/json_write.h"
 #include "model/tenancy/keys.h"
-#include "model/tenancy/keys.sql.h"
-#include "model/tenancy/tenants.sql.h"
 #include "model/threads/events.h"
 #include "model/threads/events.sql.h"
+#include "model/upkeep/tail.sql.h"
 
 /* Revocations are reported for some time, because clocks differ and a listener may start late. */
 static const int64_t REVOKED_FOR_US = 5 * 60 * (int64_t)1000000;
@@ -68,7 +67,7 @@ static enum error read_events(
 static enum error read_revoked(struct context *c, struct str tenants, struct tail_page *page)
 {
     struct query q;
-    query_begin(&q, c->tx, &SQL_KEY_REVOKED_SINCE, c->arena);
+    query_begin(&q, c->tx, &SQL_TAIL_REVOKED_KEYS, c->arena);
     query_text(&q, tenants, tenants);
     query_i64(&q, since, c->lease_now_us - REVOKED_FOR_US);
     while (query_next(&q)) {
@@ -81,7 +80,7 @@ static enum error read_revoked(struct context *c, struct str tenants, struct tai
 static enum error read_gone(struct context *c, struct str tenants, struct tail_page *page)
 {
     struct query q;
-    query_begin(&q, c->tx, &SQL_TENANT_GONE, c->arena);
+    query_begin(&q, c->tx, &SQL_TAIL_DELETED_TENANTS, c->arena);
     query_text(&q, tenants, tenants);
     while (query_next(&q)) {
         struct uuid tenant_id = row_uuid(&q);
