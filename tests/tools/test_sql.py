@@ -208,6 +208,8 @@ class Verify(unittest.TestCase):
         self.project.change("model/things.sql", "-- name: thing_get",
                             "-- reads thing_read: struct thing from id, t.title\n"
                             "-- binds thing_bind: struct thing for thing_rename\n"
+                            "-- compares thing_differences: struct thing for thing_rename\n"
+                            "--   | except id\n"
                             "\n-- name: thing_get")
 
     def test_rows_are_read_into_members_of_the_same_name(self):
@@ -217,6 +219,15 @@ class Verify(unittest.TestCase):
         header = (self.project.src / "model/things.sql.h").read_text()
         self.assertIn("out->title = row_text(q);", header)
         self.assertIn('query_bind_text(q, "title", in->title);', header)
+
+    def test_the_members_that_a_statement_writes_are_compared(self):
+        self.declare_rows("struct str title;")
+        use = ("struct thing t = {0}; const char *names[THING_DIFFERENCES_MAX];\n"
+               "thing_differences(&t, &t, names);")
+        self.assertEqual(self.compile(use), "")
+        header = (self.project.src / "model/things.sql.h").read_text()
+        self.assertIn("if (str_differs(a->title, b->title))", header)
+        self.assertNotIn("uuid_eq", header)
 
     def test_a_column_without_a_member_is_rejected(self):
         self.declare_rows("struct str tittle;")
