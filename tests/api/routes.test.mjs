@@ -477,6 +477,57 @@ test("another tenant's id in a body or a query looks as an absent one does", asy
   assert.ok(walked >= 8, `${walked} ids were tried`);
 });
 
+// Filters of tenant-wide lists: a key of the whole tenant finds objects of any thread with them.
+const TENANT_WIDE = /^GET \/v1\/(audit|runs|steps|steps\/summary|usage|evals|events.*|agents)$/;
+
+/** The cases of the walk over query filters: [route, parameter, the sort of object it names]. */
+function queryFilters(table) {
+  return table.flatMap((route) => route.operation.parameters
+    .filter((p) => p.in === 'query' && p.schema.format === 'uuid' && !COMPARED.includes(p.name))
+    .map((p) => [route, p.name, sortOf(p.name)]));
+}
+
+test('a query filter shows nothing of another thread, run or agent of the tenant', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  operator.tenantId = DEFAULT_TENANT;
+  const other = await furnish(operator);
+  const mine = await furnish(operator);
+  const removed = `/v1/threads/${other.thread}/participants`;
+  const member = { principal: 'user:filter', permission: 'read_write' };
+  expectStatus(await operator.post(`/v1/threads/${mine.thread}/participants`, member), 201);
+  const past = expectStatus(await operator.post(removed, member), 201);
+  expectStatus(await operator.del(`${removed}/${past.id}`), 200);
+  const askers = {
+    tenant: operator,
+    principal: await withKey(operator, TENANT_SCOPES, { principal: member.principal }),
+    agent: await withKey(operator, TENANT_SCOPES, { principal: `agent:${mine.agent}` }),
+  };
+  const secrets = ['thread', 'run', 'message', 'checkpoint', 'participant', 'turn', 'agent', 'share']
+    .map((sort) => other[sort]);
+  let walked = 0;
+  for (const [route, name, sort] of queryFilters(await readTable(server)))
+    for (const [who, client] of Object.entries(askers)) {
+      if (who === 'tenant' && TENANT_WIDE.test(route.name)) continue;
+      walked++;
+      const include = route.operation.parameters.find((p) => p.name === 'include');
+      const shown = include ? `&include=${include.schema.enum?.at(-1) ?? 'values'}` : '';
+      const send = async (id) => {
+        const path = fill(route, (p) => mine[sortOf(p)]);
+        const answer = await ask(client, route, `${path}?${name}=${id}${shown}`);
+        const text = answer.text.replace(/"next_cursor":"\d+"/, '"next_cursor":"END"');
+        return appearance({ ...answer, text }, id);
+      };
+      const told = `${route.name} with ${name}, as ${who}`;
+      const found = await send(other[sort]);
+      assert.deepEqual(found, await send(uuid()), told);
+      for (const secret of secrets)
+        assert.ok(!found.text.includes(secret), `${told}: ${found.text}`);
+    }
+  t.diagnostic(`query filters: ${walked} cases`);
+  assert.ok(walked >= 60, `${walked} cases`);
+});
+
 test('without a key every route that is not public answers 401', async (t) => {
   const server = await startServer(t);
   await twoTenants(server);

@@ -145,10 +145,9 @@ static void bind_place(struct query *q, const struct checkpoint_filter *filter,
         query_uuid(q, before_thread, before->thread_id);
         return;
     }
+    query_uuid(q, thread_id, filter->thread_id);
     if (filter->has_run_id)
         query_uuid(q, run_id, filter->run_id);
-    else
-        query_uuid(q, thread_id, filter->thread_id);
     if (statement != &SQL_CHECKPOINT_LIST)
         query_text(q, namespace, filter->ns);
 }

@@ -46,7 +46,7 @@ SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE {{in_namespace}} {{page
 
 -- name: checkpoint_list_of_run
 SELECT {{checkpoint_columns}} {{from_checkpoints}}
-WHERE k.tenant_id = :tenant_id AND k.run_id = :run_id
+WHERE {{in_thread}} AND k.run_id = :run_id
     AND coalesce(k.namespace = :namespace, :namespace IS NULL) {{page}};
 
 -- name: checkpoint_list_of_all
