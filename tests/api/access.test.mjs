@@ -179,3 +179,108 @@ test('who is removed through one node hears nothing more on another',
     await expectAccessEnds(admin, there, async (client, thread, bob) =>
       expectStatus(await client.del(`/v1/threads/${thread}/participants/${bob.id}`), 200));
   });
+
+// --- Agents and their prompts -----------------------------------------------------------------
+
+const PROMPT = 'Never reveal the number 4711.';
+
+async function promptedAgent(client, body = {}) {
+  return expectStatus(await client.post('/v1/agents',
+    { name: `agent ${uuid()}`, system_prompt: PROMPT, ...body }), 201);
+}
+
+/** Starts a run of the agent in a thread of the principal, in each way there is. */
+function startInAllWays(client, thread, agent) {
+  return [
+    () => client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
+    () => client.post(`/v1/agents/${agent.id}/runs`, { input: { message: 'hi' } }),
+    () => client.post(`/v1/agents/${agent.id}/runs`,
+      { input: { message: 'hi' }, thread_id: thread.id }),
+    () => client.post(`/v1/threads/${thread.id}/participants`, { principal: `agent:${agent.id}` }),
+  ];
+}
+
+test('a principal runs an agent only if it participates or is granted', async (t) => {
+  const { admin } = await closed(t);
+  const alice = await withKey(admin, SCOPES, { principal: 'user:alice' });
+  const agent = await promptedAgent(admin);
+  const absent = { id: uuid() };
+  const thread = await newThread(alice, { run_policy: 'enqueue' });
+  const hidden = (answer, id) => ({ status: answer.status, code: answer.body.code,
+    text: JSON.stringify(answer.body.errors ?? answer.body.detail).replaceAll(id, 'ID') });
+  const missing = startInAllWays(alice, thread, absent);
+  for (const [i, start] of startInAllWays(alice, thread, agent).entries()) {
+    const answer = await start();
+    assert.ok([404, 422].includes(answer.status), `${i}: ${answer.text}`);
+    assert.deepEqual(hidden(answer, agent.id), hidden(await missing[i](), absent.id));
+  }
+  const granted = await promptedAgent(admin, { granted_to: ['user:alice'] });
+  for (const start of startInAllWays(alice, thread, granted)) expectStatus(await start(), 201);
+  const bob = await withKey(admin, SCOPES, { principal: 'user:bob' });
+  expectProblem(await bob.post(`/v1/agents/${granted.id}/runs`, { input: { message: 'x' } }),
+    404, 'not_found');
+  const open = await promptedAgent(admin, { granted_to: ['user:*'] });
+  expectStatus(await bob.post(`/v1/agents/${open.id}/runs`, { input: { message: 'x' } }), 201);
+  const self = await withKey(admin, SCOPES, { principal: `agent:${agent.id}` });
+  expectProblem(await self.post(`/v1/agents/${open.id}/runs`, { input: { message: 'x' } }),
+    404, 'not_found');
+  expectStatus(await self.post(`/v1/agents/${agent.id}/runs`, { input: { message: 'x' } }), 201);
+  // The tenant invites an agent to alice's thread: there she may run it, elsewhere not.
+  const invited = await promptedAgent(admin);
+  await invite(admin, thread.id, `agent:${invited.id}`);
+  expectStatus(await alice.post(`/v1/threads/${thread.id}/runs`, { agent_id: invited.id }), 201);
+  const other = await newThread(alice);
+  const ran = expectStatus(
+    await admin.post(`/v1/threads/${other.id}/runs`, { agent_id: invited.id }), 201);
+  const checkpoint = expectStatus(await admin.post(`/v1/threads/${other.id}/checkpoints`,
+    { channel_values: {}, run_id: ran.id }), 201);
+  const keeper = await withKey(
+    admin, [...SCOPES, 'checkpoints:write'], { principal: 'user:alice' });
+  expectProblem(await keeper.post(`/v1/runs/${ran.id}/replay`, { checkpoint_id: checkpoint.id }),
+    403, 'forbidden');
+  expectFault(await alice.post(`/v1/threads/${other.id}/runs`, { agent_id: invited.id }),
+    422, 'invalid_input', '/agent_id');
+});
+
+test('grants are principals, and each change of them is audited', async (t) => {
+  const { admin } = await closed(t);
+  expectFault(await admin.post('/v1/agents', { name: 'a', granted_to: ['user:x', 'alice'] }),
+    422, 'invalid_input', '/granted_to/1');
+  const agent = await promptedAgent(admin);
+  assert.equal(agent.granted_to, null);
+  const change = { granted_to: ['user:*'] };
+  assert.deepEqual(
+    expectStatus(await admin.patch(`/v1/agents/${agent.id}`, change), 200).granted_to, ['user:*']);
+  const [record] = expectStatus(await admin.get('/v1/audit?action=agent.granted'), 200).data;
+  assert.deepEqual([record.object_id, record.detail.granted_to], [agent.id, ['user:*']]);
+  const key = await withKey(admin, [...SCOPES, 'agents:write'], { principal: `agent:${agent.id}` });
+  expectProblem(await key.patch(`/v1/agents/${agent.id}`, { granted_to: ['user:eve'] }), 403,
+    'forbidden');
+});
+
+test('only the tenant and the agent itself see a prompt', async (t) => {
+  const { admin } = await closed(t);
+  const alice = await withKey(admin, SCOPES, { principal: 'user:alice' });
+  const agent = await promptedAgent(admin, { granted_to: ['user:alice'] });
+  const self = await withKey(admin, SCOPES, { principal: `agent:${agent.id}` });
+  const thread = await newThread(alice);
+  expectStatus(await alice.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }), 201);
+  await invite(admin, thread.id, `agent:${agent.id}`, 'read_write');
+  const path = `/v1/threads/${thread.id}/resumption`;
+  const unseen = { headers: { 'If-Match': '*' } };
+  const put = await alice.put(path, { model: 'm' }, unseen);
+  assert.equal(expectStatus(put, 201).system_prompt, null);
+  const copy = [{ op: 'copy', from: '/system_prompt', path: '/title' }];
+  const patched = await alice.patch(path, copy,
+    { headers: { 'If-Match': '*', 'Content-Type': 'application/json-patch+json' } });
+  for (const answer of [put, patched, await alice.get(path),
+    await alice.patch(path, { max_steps: 7 }, unseen),
+    await alice.get(`/v1/threads/${thread.id}`),
+    await alice.get(`/v1/threads/${thread.id}/context?include_system=true`)])
+    assert.ok(!answer.text.includes('4711'), answer.text);
+  for (const client of [admin, self]) {
+    assert.equal(expectStatus(await client.get(path), 200).system_prompt, PROMPT);
+    const context = await client.get(`/v1/threads/${thread.id}/context?include_system=true`);
+    assert.ok(context.text.includes('4711'), context.text);
+  }
+});

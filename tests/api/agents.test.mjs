@@ -15,7 +15,7 @@ test('agents', async (t) => {
     const answer = await open.post('/v1/agents', { name: 'planner' });
     const { id, created_at: created, updated_at: updated, ...rest } = expectStatus(answer, 201);
     assert.deepEqual(rest, { name: 'planner', kind: 'agent', version: '1.0.0', status: 'created',
-      is_active: true, description: null, metadata: {}, revision: 1 });
+      is_active: true, description: null, metadata: {}, granted_to: null, revision: 1 });
     assert.equal(updated, created);
     assert.equal(answer.headers.get('ETag'), '"1"');
     assert.deepEqual(expectStatus(await open.get(`/v1/agents/${id}`), 200), answer.body);

@@ -190,7 +190,7 @@ function appearance(answer, ...ids) {
 
 /** A team, and its member. */
 async function furnishTeam(client) {
-  const team = { name: `agent ${uuid()}`, kind: 'team' };
+  const team = { name: `agent ${uuid()}`, kind: 'team', granted_to: ['user:*'] };
   const agent = expectStatus(await client.post('/v1/agents', team), 201);
   const child = expectStatus(await client.post('/v1/agents', { name: `agent ${uuid()}` }), 201);
   expectStatus(await client.put(`/v1/agents/${agent.id}/links/${child.id}`, {}), 201);
@@ -503,7 +503,7 @@ test('a query filter shows nothing of another thread, run or agent of the tenant
     principal: await withKey(operator, TENANT_SCOPES, { principal: member.principal }),
     agent: await withKey(operator, TENANT_SCOPES, { principal: `agent:${mine.agent}` }),
   };
-  const secrets = ['thread', 'run', 'message', 'checkpoint', 'participant', 'turn', 'agent', 'share']
+  const secrets = ['thread', 'run', 'message', 'checkpoint', 'participant', 'turn', 'agent']
     .map((sort) => other[sort]);
   let walked = 0;
   for (const [route, name, sort] of queryFilters(await readTable(server)))

@@ -25,6 +25,10 @@ static const struct field agent_fields[] = {
         .max = AGENT_DESCRIPTION_MAX_BYTES),
     FIELD_OF(agent, OBJECT_OR_NONE, metadata, IN_BODY | IN_PATCH | IN_READ,
         .max = AGENT_METADATA_MAX_BYTES),
+    FIELD_OF(agent, ARRAY_OR_NULL, granted_to, IN_BODY | IN_PATCH | IN_READ,
+        "principals that may start runs of the agent and add it to their threads; user:* is every "
+        "user",
+        .max = AGENT_GRANTS_MAX_BYTES, .items = "string"),
     FIELD_OF(agent, BOOL, is_active, IN_PATCH),
     FIELD_HAS(BOOL_OR_NONE, "is_active", agent.is_active, has_is_active, IN_BODY, "default: true"),
     DEFINITION_FIELDS(definition, IN_BODY),

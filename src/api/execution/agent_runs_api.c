@@ -66,16 +66,19 @@ static const struct field create_fields[] = {
 const struct schema schema_agent_run_create =
     SCHEMA("AgentRunCreate", struct agent_run_create, create_fields, IN_BODY);
 
-/* Finds the thread that the body names, if the request may write to it, or creates one. */
-static enum error open_thread(struct context *c, const struct agent_run_create *body,
-    const struct agent *agent, struct thread *out_thread)
+/* Finds the thread that the body names, if the request may write to it. An agent that the request
+ * may not run is reported as missing. */
+static enum error find_both(struct context *c, const struct agent_run_create *body,
+    struct uuid agent_id, struct thread *out_thread, struct agent *out_agent)
 {
-    if (!body->has_thread_id) {
-        *out_thread = (struct thread){.agent = agent->name};
-        return thread_create(c, out_thread);
+    bool may;
+    *out_thread = (struct thread){0};
+    if (body->has_thread_id) {
+        TRY(participant_check_access(c, body->thread_id, true));
+        TRY(thread_get_head(c, body->thread_id, out_thread));
     }
-    TRY(participant_check_access(c, body->thread_id, true));
-    return thread_get_head(c, body->thread_id, out_thread);
+    TRY(run_may_start(c, body->has_thread_id, body->thread_id, agent_id, &may));
+    return may ? agent_get(c, agent_id, out_agent) : context_not_found(c, "agent", agent_id);
 }
 
 enum error handle_agent_run_start(struct call *call, struct context *c)
@@ -96,8 +99,11 @@ enum error handle_agent_run_start(struct call *call, struct context *c)
         .user_input = body->input.message,
         .request = json_text_take(&request, call->arena),
         .metadata = body->metadata};
-    TRY(agent_get(c, call->request.params[0], &agent));
-    TRY(open_thread(c, body, &agent, &thread));
+    TRY(find_both(c, body, call->request.params[0], &thread, &agent));
+    if (!body->has_thread_id) {
+        thread.agent = agent.name;
+        TRY(thread_create(c, &thread));
+    }
     TRY(run_start(c, thread.id, body->policy, &run));
     return call_answer(call, &schema_agent_run, &run, run.version);
 }

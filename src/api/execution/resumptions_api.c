@@ -3,6 +3,7 @@
 #include "model/execution/resumptions.h"
 
 #include "api/handlers.h"
+#include "model/agents/agents.h"
 #include "model/agents/states.h"
 #include "model/execution/transcripts.h"
 
@@ -99,16 +100,25 @@ static const struct field append_fields[] = {
 const struct schema schema_resumption_append =
     SCHEMA("ResumptionAppend", struct resumption_append, append_fields, IN_BODY);
 
-static enum error answer(struct call *call, const struct resumption *r)
+/* Only the tenant and the agent itself see the prompt. */
+static bool is_hidden(const struct context *c, const struct resumption *r)
 {
-    return call_answer(call, &schema_resumption, r, r->version);
+    return !agent_may_see_prompts(c, r->has_agent_id, r->agent_id);
+}
+
+static enum error answer(struct call *call, const struct context *c, const struct resumption *r)
+{
+    struct resumption shown = *r;
+    if (is_hidden(c, r))
+        shown.system_prompt = STR_NONE;
+    return call_answer(call, &schema_resumption, &shown, r->version);
 }
 
 enum error handle_resumption_get(struct call *call, struct context *c)
 {
     struct resumption r;
     TRY(resumption_get(c, call->request.params[0], true, &r));
-    return answer(call, &r);
+    return answer(call, c, &r);
 }
 
 /* A write must name the version that it replaces, as for a state document. */
@@ -128,7 +138,20 @@ enum error handle_resumption_put(struct call *call, struct context *c)
     if (before.version == 0)
         call->answer.status = 201;
     TRY(resumption_write(c, &before, &after));
-    return answer(call, &after);
+    return answer(call, c, &after);
+}
+
+/* A patch cannot test or copy a prompt that the request may not see, and keeps it. */
+static enum error apply_patch(struct call *call, const struct context *c,
+    const struct resumption *before, struct resumption *out_after)
+{
+    struct resumption visible = *before;
+    if (is_hidden(c, before))
+        visible.system_prompt = STR_NONE;
+    TRY(call_apply_patch(call, &visible, out_after));
+    if (is_hidden(c, before) && str_is_none(out_after->system_prompt))
+        out_after->system_prompt = before->system_prompt;
+    return OK;
 }
 
 enum error handle_resumption_patch(struct call *call, struct context *c)
@@ -136,14 +159,14 @@ enum error handle_resumption_patch(struct call *call, struct context *c)
     struct resumption before, after;
     TRY(resumption_get(c, call->request.params[0], call->request.is_json_patch, &before));
     TRY(check_match(c, &before));
-    TRY(call_apply_patch(call, &before, &after));
+    TRY(apply_patch(call, c, &before, &after));
     /* A merge patch is applied without the lists, which it can only replace: null empties one. */
     if (call_member(call, "messages") == MEMBER_NULL)
         after.messages = STR("[]");
     if (call_member(call, "conversation_history") == MEMBER_NULL)
         after.conversation_history = STR("[]");
     TRY(resumption_write(c, &before, &after));
-    return answer(call, &after);
+    return answer(call, c, &after);
 }
 
 enum error handle_resumption_append(struct call *call, struct context *c)
@@ -152,5 +175,5 @@ enum error handle_resumption_append(struct call *call, struct context *c)
     TRY(resumption_get(c, call->request.params[0], false, &r));
     TRY(context_check_match(c, r.version));
     TRY(resumption_append(c, &r, call->request.input));
-    return answer(call, &r);
+    return answer(call, c, &r);
 }

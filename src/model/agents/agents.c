@@ -6,6 +6,7 @@
 #include "model/agents/agent_versions.h"
 #include "model/agents/agents.sql.h"
 #include "model/tenancy/audit.h"
+#include "model/threads/participants.h"
 
 ENUM_DEFINE(agent_kinds, AGENT_KINDS);
 ENUM_DEFINE(agent_statuses, AGENT_STATUSES);
@@ -35,6 +36,18 @@ static struct str describe(struct arena *arena, struct str name)
     return json_text_take(&text, arena);
 }
 
+static struct str describe_grants(struct arena *arena, const struct agent *agent)
+{
+    struct json_text text;
+    json_text_init(&text, 64 * 1024);
+    json_write_object(&text.w);
+    json_write_text_member(&text.w, "name", agent->name);
+    json_write_name(&text.w, "granted_to");
+    json_write_raw(&text.w, str_is_none(agent->granted_to) ? STR("[]") : agent->granted_to);
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
 static enum error check_metadata(struct context *c, struct str metadata)
 {
     struct json_doc doc;
@@ -48,6 +61,21 @@ static enum error check_metadata(struct context *c, struct str metadata)
     return OK;
 }
 
+static enum error check_grants(struct context *c, struct str granted_to)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    struct json key, item;
+    if (str_is_none(granted_to) || !json_parse(c->arena, granted_to, &doc, &unused))
+        return OK;
+    struct json_iter it = json_iter(json_root(&doc));
+    for (size_t i = 0; json_next(&it, &key, &item); i++)
+        if (!principal_is_valid(json_string(c->arena, item)))
+            return problem_fault(c->problem, arena_printf(c->arena, "/granted_to/%zu", i),
+                "%s; user:* is every user", PRINCIPAL_RULE);
+    return OK;
+}
+
 /* --- Access ----------------------------------------------------------------------------------- */
 
 struct str agent_principal(struct arena *arena, struct uuid id)
@@ -55,6 +83,43 @@ struct str agent_principal(struct arena *arena, struct uuid id)
     char text[UUID_TEXT_LEN];
     uuid_format(id, text);
     return arena_printf(arena, "agent:%.*s", UUID_TEXT_LEN, text);
+}
+
+static bool is_self(const struct context *c, struct uuid agent_id)
+{
+    struct uuid own;
+    return principal_agent(c->principal, &own) && uuid_eq(own, agent_id);
+}
+
+bool agent_may_see_prompts(const struct context *c, bool has_agent_id, struct uuid agent_id)
+{
+    return str_is_none(c->principal) || (has_agent_id && is_self(c, agent_id));
+}
+
+static bool is_granted(struct context *c, struct str granted_to)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    struct json key, item;
+    if (str_is_none(granted_to) || !json_parse(c->arena, granted_to, &doc, &unused))
+        return false;
+    struct json_iter it = json_iter(json_root(&doc));
+    bool is_user = str_starts_with(c->principal, STR("user:"));
+    while (json_next(&it, &key, &item))
+        if (json_string_eq(item, c->principal) || (is_user && json_string_eq(item, STR("user:*"))))
+            return true;
+    return false;
+}
+
+enum error agent_may_use(struct context *c, struct uuid id, bool *out_may)
+{
+    struct agent agent;
+    TRY(agent_exists(c, id, out_may));
+    if (!*out_may || str_is_none(c->principal) || is_self(c, id))
+        return OK;
+    TRY(agent_get(c, id, &agent));
+    *out_may = is_granted(c, agent.granted_to);
+    return OK;
 }
 
 enum error agent_allow_tenant(struct context *c)
@@ -132,6 +197,7 @@ enum error agent_create_defined(
         agent->kind = AGENT_KIND_AGENT;
     agent->id = uuid_v7();
     TRY(check_metadata(c, agent->metadata));
+    TRY(check_grants(c, agent->granted_to));
     TRY(agent_version_prepare(c, agent->kind, definition, parts));
     TRY(context_lock_tenant(c));
     TRY(write_row(c, &SQL_AGENT_INSERT, agent));
@@ -183,6 +249,7 @@ enum error agent_update(struct context *c, const struct agent *before, struct ag
         after->metadata = STR("{}");
     TRY(context_check_match(c, before->revision));
     TRY(check_metadata(c, after->metadata));
+    TRY(check_grants(c, after->granted_to));
     if (renamed)
         TRY(context_lock_tenant(c));
     TRY(write_row(c, &SQL_AGENT_UPDATE, after));
@@ -191,6 +258,9 @@ enum error agent_update(struct context *c, const struct agent *before, struct ag
     if (before->is_active != after->is_active)
         TRY(audit_record(c, after->is_active ? "agent.enabled" : "agent.disabled", "agent",
             before->id, describe(c->arena, after->name)));
+    if (str_differs(before->granted_to, after->granted_to))
+        TRY(audit_record(
+            c, "agent.granted", "agent", before->id, describe_grants(c->arena, after)));
     return agent_get(c, before->id, after);
 }
 

@@ -16,6 +16,7 @@ enum {
     AGENT_DESCRIPTION_MAX_BYTES = 16 * 1024,
     AGENT_METADATA_MAX_BYTES = 100 * 1024,
     AGENT_METADATA_MEMBERS = 256,
+    AGENT_GRANTS_MAX_BYTES = 16 * 1024,
 };
 
 /* clang-format off */
@@ -37,9 +38,10 @@ struct agent {
     struct str name;
     enum agent_kind kind;
     struct str description;
-    struct str metadata; /* compact JSON */
-    bool is_active;      /* false: no run can start */
-    struct str version;  /* of new runs; STR_NONE: the agent has no definition */
+    struct str metadata;   /* compact JSON */
+    struct str granted_to; /* array of principals; "user:*" is every user; STR_NONE: no principal */
+    bool is_active;        /* false: no run can start */
+    struct str version;    /* of new runs; STR_NONE: the agent has no definition */
     enum agent_status status;
     int64_t created_at;
     int64_t updated_at;
@@ -85,6 +87,15 @@ MUST_CHECK enum error agent_lock(struct context *c, struct uuid id);
 /* ERR_FORBIDDEN for every principal, including the agent itself: only keys of the tenant may change
  * an agent and its configuration. */
 MUST_CHECK enum error agent_allow_tenant(struct context *c);
+/*
+ * out_may is true if the request may start runs of the agent and add it to a thread: it acts for
+ * the tenant or for the agent itself, or the agent is granted to its principal. False if the agent
+ * does not exist.
+ */
+MUST_CHECK enum error agent_may_use(struct context *c, struct uuid id, bool *out_may);
+/* Returns true if the request may read the prompts of the agent: it acts for the tenant or for the
+ * agent itself. */
+bool agent_may_see_prompts(const struct context *c, bool has_agent_id, struct uuid agent_id);
 /* Returns "agent:<id>". */
 struct str agent_principal(struct arena *arena, struct uuid id);
 

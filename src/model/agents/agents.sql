@@ -1,9 +1,9 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, before uuid, name text, description text, metadata json
--- types: principal text, now int, limit int, kind text, is_active bool
+-- types: principal text, now int, limit int, kind text, is_active bool, granted_to json
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define agent_columns: id, name, kind, description, metadata, is_active,
+-- define agent_columns: id, name, kind, description, metadata, granted_to, is_active,
 --   | active_version AS version, created_at, updated_at, version AS revision
 -- define agent_row: {{agent_columns}},
 --   | (EXISTS (SELECT 1 FROM agent_versions AS v WHERE v.tenant_id = agents.tenant_id
@@ -15,9 +15,10 @@
 -- binds agent_bind: struct agent for agent_update
 
 -- name: agent_insert
-INSERT INTO agents (tenant_id, id, name, kind, description, metadata, is_active, created_at,
-    updated_at)
-VALUES (:tenant_id, :id, :name, :kind, :description, :metadata, :is_active, :now, :now)
+INSERT INTO agents (tenant_id, id, name, kind, description, metadata, granted_to, is_active,
+    created_at, updated_at)
+VALUES (:tenant_id, :id, :name, :kind, :description, :metadata, :granted_to, :is_active, :now,
+    :now)
 ON CONFLICT DO NOTHING;
 
 -- The row of the agent is the lock for data that belongs to the agent alone.
@@ -47,7 +48,7 @@ ORDER BY id DESC LIMIT :limit;
 
 -- name: agent_update
 UPDATE agents SET name = :name, description = :description, metadata = :metadata,
-    is_active = :is_active, updated_at = :now, version = version + 1
+    granted_to = :granted_to, is_active = :is_active, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id AND NOT EXISTS (SELECT 1 FROM agents AS other
     WHERE other.tenant_id = :tenant_id AND other.name = :name AND other.id <> :id);
 

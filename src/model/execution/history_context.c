@@ -2,6 +2,7 @@
 #include "model/execution/history_context.h"
 
 #include "base/json/json_write.h"
+#include "model/agents/agents.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 
@@ -229,7 +230,8 @@ static enum error read_system(struct context *c, struct uuid thread_id, struct s
     struct resumption resumption;
     *out_message = STR_NONE;
     TRY(resumption_find(c, thread_id, false, &resumption));
-    if (resumption.version > 0 && resumption.system_prompt.len > 0)
+    if (resumption.version > 0 && resumption.system_prompt.len > 0 &&
+        agent_may_see_prompts(c, resumption.has_agent_id, resumption.agent_id))
         *out_message = said(c, "system", resumption.system_prompt);
     return OK;
 }

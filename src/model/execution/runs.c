@@ -5,6 +5,7 @@
 #include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 #include "model/execution/usage.h"
+#include "model/threads/participants.h"
 
 static void read_usage(struct query *q, struct run_usage *out)
 {
@@ -256,19 +257,36 @@ static enum error take_model(struct context *c, struct run *run)
     return OK;
 }
 
+enum error run_may_start(struct context *c, bool has_thread_id, struct uuid thread_id,
+    struct uuid agent_id, bool *out_may)
+{
+    struct participant agent;
+    bool participates;
+    TRY(agent_may_use(c, agent_id, out_may));
+    if (*out_may || !has_thread_id || str_is_none(c->principal))
+        return OK;
+    TRY(participant_find(c, thread_id, agent_principal(c->arena, agent_id), &participates, &agent));
+    *out_may = participates && agent.active;
+    return OK;
+}
+
 /* Takes members from the agent. The thread is already locked, and agents are locked after threads.
  */
-static enum error take_agent(struct context *c, struct run *run)
+static enum error take_agent(struct context *c, struct uuid thread_id, struct run *run)
 {
     struct agent agent;
-    bool exists = false;
+    bool may = false;
     if (!run->has_agent_id && !str_is_none(run->agent_version))
         return problem_fault(
             c->problem, STR("/agent_version"), "is allowed only together with agent_id");
     if (!run->has_agent_id)
         return OK;
-    TRY(agent_exists(c, run->agent_id, &exists));
-    if (!exists)
+    TRY(run_may_start(c, true, thread_id, run->agent_id, &may));
+    if (!may && run->has_forked_from_run_id) /* the run that is replayed shows the agent */
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "the agent of the run neither participates in the thread nor is it granted to %.*s",
+            STR_ARG(c->principal));
+    if (!may)
         return problem_fault(c->problem, STR("/agent_id"), "must be an agent of the tenant");
     TRY(agent_get(c, run->agent_id, &agent));
     TRY(agent_use_version(c, run->agent_id, run->agent_version, &run->agent_version));
@@ -295,7 +313,7 @@ enum error run_start(
     struct thread thread;
     bool wait;
     TRY(thread_get_head(c, thread_id, &thread));
-    TRY(take_agent(c, run));
+    TRY(take_agent(c, thread_id, run));
     TRY(check_start(c, &thread, policy, run, &wait));
     run->id = uuid_v7();
     run->thread_id = thread_id;

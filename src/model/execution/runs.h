@@ -176,6 +176,12 @@ bool run_status_is_final(enum run_status status);
 
 /* --- Changes -------------------------------------------------------------------------------- */
 
+/*
+ * out_may is true if the request may run the agent: it may use the agent (agents.h), or the agent
+ * participates in the thread. A thread that the request names is locked before this call.
+ */
+MUST_CHECK enum error run_may_start(struct context *c, bool has_thread_id, struct uuid thread_id,
+    struct uuid agent_id, bool *out_may);
 /* Starts the run that `run` describes: parent, dispatch, agent, agent_id, agent_version, model,
  * provider, request, user_input, ask_clarifications, state, metadata and the run and checkpoint
  * that it is forked from. `policy` applies if the thread has an active run; RUN_POLICY_NONE: the

@@ -340,6 +340,17 @@ static enum error come_back(
     return emit(c, p, changed, false);
 }
 
+/* A principal may add an agent only if it may also start runs of the agent. */
+static enum error check_invitation(struct context *c, struct str principal)
+{
+    struct uuid agent_id;
+    bool may;
+    if (!principal_agent(principal, &agent_id))
+        return OK;
+    TRY(agent_may_use(c, agent_id, &may));
+    return may ? OK : problem_fault(c->problem, STR("/principal"), "must be an existing agent");
+}
+
 enum error participant_join(struct context *c, struct uuid thread_id, struct participant *p)
 {
     struct participant before = {0};
@@ -347,6 +358,7 @@ enum error participant_join(struct context *c, struct uuid thread_id, struct par
     bool found = false;
     TRY(thread_get_head(c, thread_id, &thread));
     TRY(principal_check(c, p->principal, STR("/principal")));
+    TRY(check_invitation(c, p->principal));
     TRY(check_image(c, p->image));
     TRY(participant_find(c, thread_id, p->principal, &found, &before));
     if (found && before.active)

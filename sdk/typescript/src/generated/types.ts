@@ -221,6 +221,10 @@ export interface AgentBody {
   kind?: "agent" | "team" | "workflow";
   description?: string | null;
   metadata?: JsonObject;
+  /**
+   * principals that may start runs of the agent and add it to their threads; user:* is every user
+   */
+  granted_to?: string[] | null;
   /** default: true */
   is_active?: boolean;
   /** {role, instructions, examples}, or the instructions as text */
@@ -330,6 +334,10 @@ export interface Agent {
   is_active: boolean;
   description: string | null;
   metadata: JsonObject;
+  /**
+   * principals that may start runs of the agent and add it to their threads; user:* is every user
+   */
+  granted_to: string[] | null;
   created_at: string;
   updated_at: string;
   /** number in the ETag */
@@ -341,6 +349,10 @@ export interface AgentPatch {
   name?: string;
   description?: string | null;
   metadata?: JsonObject;
+  /**
+   * principals that may start runs of the agent and add it to their threads; user:* is every user
+   */
+  granted_to?: string[] | null;
   is_active?: boolean;
 }
 

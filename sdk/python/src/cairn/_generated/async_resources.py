@@ -859,8 +859,9 @@ class AsyncAgents:
     async def create(
         self, *, name: str, kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
         description: Union[Optional[str], Unset] = UNSET,
-        metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool, Unset] = UNSET,
-        system_prompt: Any = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        granted_to: Union[Optional[Sequence[str]], Unset] = UNSET,
+        is_active: Union[bool, Unset] = UNSET, system_prompt: Any = UNSET,
         workflow_graph: Union[Optional[types.WorkflowGraph], Unset] = UNSET,
         memory_config: Union[Optional[types.MemoryConfig], Unset] = UNSET,
         guardrail_config: Union[Optional[types.GuardrailConfig], Unset] = UNSET,
@@ -874,16 +875,19 @@ class AsyncAgents:
 
         name: unique among the agents of the tenant
         kind: default: agent
+        granted_to: principals that may start runs of the agent and add it to their threads; user:*
+            is every user
         is_active: default: true
         system_prompt: {role, instructions, examples}, or the instructions as text
         tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
         """
         answer: types.Agent = await self._caller.call(
             _operations.AGENTS_CREATE, [], body={"name": name, "kind": kind,
-            "description": description, "metadata": metadata, "is_active": is_active,
-            "system_prompt": system_prompt, "workflow_graph": workflow_graph,
-            "memory_config": memory_config, "guardrail_config": guardrail_config,
-            "llm_config": llm_config, "execution_config": execution_config, "tools": tools},
+            "description": description, "metadata": metadata, "granted_to": granted_to,
+            "is_active": is_active, "system_prompt": system_prompt,
+            "workflow_graph": workflow_graph, "memory_config": memory_config,
+            "guardrail_config": guardrail_config, "llm_config": llm_config,
+            "execution_config": execution_config, "tools": tools},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -929,7 +933,9 @@ class AsyncAgents:
     async def update(
         self, agent_id: str, *, name: Union[str, Unset] = UNSET,
         description: Union[Optional[str], Unset] = UNSET,
-        metadata: Union[Mapping[str, Any], Unset] = UNSET, is_active: Union[bool, Unset] = UNSET,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET,
+        granted_to: Union[Optional[Sequence[str]], Unset] = UNSET,
+        is_active: Union[bool, Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
@@ -937,12 +943,14 @@ class AsyncAgents:
         """Change an agent.
 
         name: unique among the agents of the tenant
+        granted_to: principals that may start runs of the agent and add it to their threads; user:*
+            is every user
         """
         answer: types.Agent = await self._caller.call(
             _operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
-            "metadata": metadata, "is_active": is_active}, json_patch=json_patch,
-            options=Options(if_match=if_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            "metadata": metadata, "granted_to": granted_to, "is_active": is_active},
+            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 

@@ -139,6 +139,8 @@ class AgentBody(_AgentBodyRequired, total=False):
     kind: Literal["agent", "team", "workflow"]
     description: Optional[str]
     metadata: Dict[str, Any]
+    # principals that may start runs of the agent and add it to their threads; user:* is every user
+    granted_to: Optional[List[str]]
     # default: true
     is_active: bool
     # {role, instructions, examples}, or the instructions as text
@@ -265,6 +267,8 @@ class Agent(TypedDict):
     is_active: bool
     description: Optional[str]
     metadata: Dict[str, Any]
+    # principals that may start runs of the agent and add it to their threads; user:* is every user
+    granted_to: Optional[List[str]]
     created_at: str
     updated_at: str
     # number in the ETag
@@ -276,6 +280,8 @@ class AgentPatch(TypedDict, total=False):
     name: str
     description: Optional[str]
     metadata: Dict[str, Any]
+    # principals that may start runs of the agent and add it to their threads; user:* is every user
+    granted_to: Optional[List[str]]
     is_active: bool
 
 
