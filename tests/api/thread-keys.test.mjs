@@ -115,13 +115,47 @@ test('a principal finds by key what it takes part in, and is told of nothing els
     assert.equal(expectStatus(listed, 200).data.length, count);
   }
   expectProblem(await admin.get(byKey('hers'), as('bob')), 404, 'not_found');
-  for (const refused of [
-    await admin.put(byKey('hers'), {}, as('bob')),
-    await admin.post('/v1/threads', { key: 'hers' }, as('bob')),
-  ]) {
-    const problem = expectProblem(refused, 409, 'conflict');
-    assert.ok(!JSON.stringify(problem).includes(made.id), problem.detail);
+});
+
+test('keys of principals have namespaces of their own', async (t) => {
+  const server = await startServer(t);
+  const admin = await withKey(server.open, ['operator']);
+  const as = (name) => ({ headers: { 'Cairn-Principal': `user:${name}` } });
+  const first = expectStatus(await admin.post('/v1/threads', { key: 'k' }, as('eve')), 201);
+  assert.equal(first.key_owner, 'user:eve');
+  // The tenant's programs and other principals do not find eve's thread, and may use the key.
+  expectProblem(await admin.get(byKey('k')), 404, 'not_found');
+  assert.deepEqual(expectStatus(await admin.get('/v1/threads?key=k'), 200).data, []);
+  const second = expectStatus(await admin.put(byKey('k'), {}), 201);
+  assert.equal(second.key_owner, null);
+  const third = expectStatus(await admin.put(byKey('k'), {}, as('ada')), 201);
+  assert.equal(new Set([first.id, second.id, third.id]).size, 3);
+  for (const [opts, id] of [[{}, second.id], [as('eve'), first.id], [as('ada'), third.id]]) {
+    assert.equal(expectStatus(await admin.get(byKey('k'), opts), 200).id, id);
+    assert.equal(expectStatus(await admin.put(byKey('k'), {}, opts), 200).id, id);
+    expectProblem(await admin.post('/v1/threads', { key: 'k' }, opts), 409, 'conflict');
+    assert.deepEqual(
+      expectStatus(await admin.get('/v1/threads?key=k', opts), 200).data.map((x) => x.id), [id]);
   }
+  // A principal finds the tenant's thread by its key if it participates and has no such key.
+  const invited = { principal: 'user:bob' };
+  expectStatus(await admin.post(`/v1/threads/${second.id}/participants`, invited), 201);
+  assert.equal(expectStatus(await admin.get(byKey('k'), as('bob')), 200).id, second.id);
+  assert.equal(expectStatus(await admin.put(byKey('k'), {}, as('bob')), 200).id, second.id);
+  // A changed key is in the namespace of whoever changes it; an unchanged one stays where it is.
+  const path = `/v1/threads/${third.id}`;
+  assert.equal(expectStatus(await admin.patch(path, { title: 'x' }), 200).key_owner, 'user:ada');
+  expectProblem(await admin.patch(path, { key: 'j' }, as('eve')), 404, 'not_found');
+  assert.equal(expectStatus(await admin.patch(path, { key: 'j' }), 200).key_owner, null);
+  assert.equal(expectStatus(await admin.patch(path, { key: null }), 200).key_owner, null);
+  assert.equal(expectStatus(await admin.patch(path, { key: 'j' }, as('ada')), 200).key_owner,
+    'user:ada');
+  expectProblem(await admin.get(byKey('j')), 404, 'not_found');
+  // A principal that left its thread does not see it, and its key stays taken.
+  expectStatus(await admin.del(`/v1/threads/${first.id}/participants/me`, as('eve')), 200);
+  expectProblem(await admin.get(byKey('k'), as('eve')), 404, 'not_found');
+  const problem = expectProblem(await admin.put(byKey('k'), {}, as('eve')), 409, 'conflict');
+  assert.ok(!JSON.stringify(problem).includes(first.id), problem.detail);
 });
 
 test('a key goes with an archive, unless it is taken where it comes in', async (t) => {

@@ -21,7 +21,7 @@ test('a thread has every member from the start, with defaults', async (t) => {
   const answer = await open.post('/v1/threads');
   const { id, created_at: created, updated_at: updated, ...rest } = expectStatus(answer, 201);
   assert.deepEqual(rest, {
-    key: null,
+    key: null, key_owner: null,
     status: 'active',
     title: null,
     agent: null,

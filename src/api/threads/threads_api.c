@@ -8,8 +8,10 @@ enum { IN_UNKEYED_BODY = IN_SENT(0) }; /* of routes that do not have the key in 
 static const struct field thread_fields[] = {
     FIELD(UUID, id, IN_READ),
     FIELD(STRING_OR_NULL, key, IN_UNKEYED_BODY | IN_READ,
-        "id of the conversation in your application; unique within the tenant", .min = 1,
+        "id of the conversation in your application; unique within its namespace", .min = 1,
         .max = THREAD_KEY_MAX_BYTES),
+    FIELD(STRING_OR_NULL, key_owner, IN_READ,
+        "principal that set the key and whose namespace it is in; null: the tenant"),
     FIELD(ENUM_OR_NONE, status, IN_BODY | IN_READ, .choices = thread_statuses),
     FIELD(STRING_OR_NULL, title, IN_BODY | IN_READ, .max = THREAD_TITLE_MAX_BYTES),
     FIELD(STRING_OR_NULL, agent, IN_BODY | IN_READ,

@@ -119,12 +119,15 @@ static enum error reindex_metadata(struct context *c, struct uuid thread_id, str
 
 /* --- Keys ----------------------------------------------------------------------------------- */
 
+/* Each principal has a namespace of keys, and so has the tenant: a principal cannot take a key that
+ * the tenant's own programs use. */
 static enum error find_owner(
     struct context *c, struct str key, bool *out_found, struct uuid *out_id)
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_ID_OF_KEY);
     query_text(&q, key, key);
+    query_text(&q, key_owner, c->principal);
     *out_found = query_next(&q);
     if (*out_found)
         *out_id = row_uuid(&q);
@@ -247,6 +250,7 @@ static enum error create(struct context *c, struct thread *thread, bool *out_is_
     if (thread->status != THREAD_ACTIVE)
         return problem_fault(c->problem, STR("/status"), "must be active for a new thread");
     thread->id = uuid_v7();
+    thread->key_owner = str_is_none(thread->key) ? STR_NONE : c->principal;
     TRY(insert_row(c, thread, &changed));
     *out_is_free = changed > 0;
     if (changed == 0)
@@ -296,20 +300,37 @@ enum error thread_get_head(struct context *c, struct uuid id, struct thread *out
 
 /* Does not lock the thread, which may change afterwards. */
 static enum error find_by_key(
-    struct context *c, struct str key, bool *out_found, struct thread *out_thread)
+    struct context *c, struct str key, struct str owner, bool *out_found, struct thread *out_thread)
 {
     struct query q;
     context_query(c, &q, &SQL_THREAD_GET_BY_KEY);
     query_text(&q, key, key);
+    query_text(&q, key_owner, owner);
     return thread_read_one(&q, out_found, out_thread);
+}
+
+/* Looks in the namespace of the principal, then in the tenant's. Of the tenant's threads, a
+ * principal finds those in which it participates. */
+static enum error find_own_or_shared(struct context *c, struct str key, bool *out_found,
+    bool *out_may_see, struct thread *out_thread)
+{
+    *out_may_see = false;
+    TRY(find_by_key(c, key, c->principal, out_found, out_thread));
+    if (*out_found)
+        return participant_may_see(c, out_thread->id, out_may_see);
+    if (str_is_none(c->principal))
+        return OK;
+    TRY(find_by_key(c, key, STR_NONE, out_found, out_thread));
+    if (*out_found)
+        TRY(participant_may_see(c, out_thread->id, out_may_see));
+    *out_found = *out_may_see;
+    return OK;
 }
 
 enum error thread_get_by_key(struct context *c, struct str key, struct thread *out_thread)
 {
-    bool found = false, may_see = false;
-    TRY(find_by_key(c, key, &found, out_thread));
-    if (found)
-        TRY(participant_may_see(c, out_thread->id, &may_see));
+    bool found, may_see;
+    TRY(find_own_or_shared(c, key, &found, &may_see, out_thread));
     if (!may_see)
         return problem_set(c->problem, ERR_NOT_FOUND, "no thread has this key");
     return OK;
@@ -324,9 +345,8 @@ enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_
     bool found = false, may_see = false;
     *out_is_new = false;
     for (int i = 0; i < ENSURE_TRIES; i++) {
-        TRY(find_by_key(c, thread->key, &found, &existing));
+        TRY(find_own_or_shared(c, thread->key, &found, &may_see, &existing));
         if (found) {
-            TRY(participant_may_see(c, existing.id, &may_see));
             *thread = may_see ? existing : *thread;
             return may_see ? OK : key_taken(c, thread->key, true, existing.id);
         }
@@ -433,6 +453,9 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
     bool documents_change = documents_differ(before, after);
     bool key_changes = str_differs(before->key, after->key);
     struct str key = after->key;
+    after->key_owner = !key_changes       ? before->key_owner
+                       : str_is_none(key) ? STR_NONE
+                                          : c->principal;
     enum error e = context_check_match(c, before->version);
     if (e == OK)
         e = run_check_thread_fence(c, before->id);

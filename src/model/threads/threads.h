@@ -44,7 +44,8 @@ ENUM_DECLARE(run_policy, RUN_POLICY_NONE, thread_run_policies, RUN_POLICIES);
 /* JSON documents are compact text; STR_NONE if the list omits them. */
 struct thread {
     struct uuid id;
-    struct str key; /* the client's own id, unique in the tenant; STR_NONE: none */
+    struct str key;       /* the client's own id, unique in its namespace; STR_NONE: none */
+    struct str key_owner; /* the principal whose namespace it is; STR_NONE: the tenant */
     enum thread_status status;
     struct str title;
     struct str agent;

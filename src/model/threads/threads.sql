@@ -3,11 +3,11 @@
 -- types: agent text, run_policy text, metadata json, error json, context json, preferences json
 -- types: important_steps json, prune_on_completion bool, event_max_age_s int, created_after int
 -- types: created_before int, title_like text, key text, value text, now int, limit int
--- types: key_1 text, key_2 text, key_3 text, key_4 text
+-- types: key_owner text, key_1 text, key_2 text, key_3 text, key_4 text
 -- types: principal text, seq int, value_1 text, value_2 text, value_3 text, value_4 text
 
 -- define before: CASE WHEN :before IS NULL THEN {{last_uuid}} ELSE :before END
--- define thread_before: t.id, t.key, t.status, t.title, t.agent
+-- define thread_before: t.id, t.key, t.key_owner, t.status, t.title, t.agent
 -- define thread_after: t.metadata, t.error, t.most_recent_run_id, t.run_policy,
 --   | t.prune_on_completion, t.event_max_age_s,
 --   | {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
@@ -52,8 +52,10 @@
 --   | AND n.thread_id = t.id))
 --   | AND {{thread_conditions}} ORDER BY p.thread_id DESC LIMIT :limit
 
--- At most one thread has the key; other filters may still exclude it.
--- define where_key: WHERE t.tenant_id = :tenant_id AND t.key = :key AND t.id < {{before}}
+-- A principal has a namespace of keys, and sees the tenant's beside it.
+-- define has_key: coalesce(t.key_owner, '') IN ('', coalesce(:principal, ''))
+-- define where_key: WHERE t.tenant_id = :tenant_id AND t.key = :key AND {{has_key}}
+--   | AND t.id < {{before}}
 --   | AND (:principal IS NULL OR EXISTS (SELECT 1 FROM participants AS p
 --   | WHERE p.tenant_id = t.tenant_id AND p.thread_id = t.id AND p.principal = :principal
 --   | AND p.active))
@@ -62,10 +64,10 @@
 --   | AND n.thread_id = t.id))
 --   | AND {{thread_conditions}} ORDER BY t.id DESC LIMIT :limit
 
--- define insert_thread: INSERT INTO threads (tenant_id, id, key, status, title, agent, metadata,
---   | error, run_policy, prune_on_completion, event_max_age_s, created_at, updated_at)
---   | VALUES (:tenant_id, :id, :key, :status, :title, :agent, :metadata, :error, :run_policy,
---   | :prune_on_completion, :event_max_age_s, :now, :now)
+-- define insert_thread: INSERT INTO threads (tenant_id, id, key, key_owner, status, title, agent,
+--   | metadata, error, run_policy, prune_on_completion, event_max_age_s, created_at, updated_at)
+--   | VALUES (:tenant_id, :id, :key, :key_owner, :status, :title, :agent, :metadata, :error,
+--   | :run_policy, :prune_on_completion, :event_max_age_s, :now, :now)
 
 -- reads thread_read: struct thread from {{thread_whole}}
 -- binds thread_bind: struct thread for thread_insert
@@ -77,10 +79,12 @@
 
 -- Waits for a concurrent insert of the same key, then inserts nothing.
 -- name: thread_insert_keyed
-{{insert_thread}} ON CONFLICT (tenant_id, key) WHERE key IS NOT NULL DO NOTHING;
+{{insert_thread}} ON CONFLICT (tenant_id, key, (coalesce(key_owner, '')))
+WHERE key IS NOT NULL DO NOTHING;
 
 -- name: thread_id_of_key
-SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key;
+SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key
+    AND coalesce(key_owner, '') = coalesce(:key_owner, '');
 
 -- name: thread_insert_documents
 INSERT INTO thread_documents (tenant_id, thread_id, context, preferences, important_steps)
@@ -102,7 +106,8 @@ WHERE t.tenant_id = :tenant_id AND t.id = :id;
 
 -- name: thread_get_by_key
 SELECT {{thread_whole}} FROM threads AS t {{with_documents}}
-WHERE t.tenant_id = :tenant_id AND t.key = :key;
+WHERE t.tenant_id = :tenant_id AND t.key = :key
+    AND coalesce(t.key_owner, '') = coalesce(:key_owner, '');
 
 -- name: thread_get_head
 SELECT {{thread_head}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :id;
@@ -147,8 +152,8 @@ SELECT t.size_bytes + d.size_bytes AS size_bytes, {{thread_whole}}
 {{from_all}} {{with_documents}} {{where_key}};
 
 -- name: thread_update
-UPDATE threads SET key = :key, status = :status, title = :title, agent = :agent,
-    metadata = :metadata, error = :error, run_policy = :run_policy,
+UPDATE threads SET key = :key, key_owner = :key_owner, status = :status, title = :title,
+    agent = :agent, metadata = :metadata, error = :error, run_policy = :run_policy,
     prune_on_completion = :prune_on_completion, event_max_age_s = :event_max_age_s,
     updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND id = :id;

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, id uuid, from uuid, after_bytes bytes, limit int, key text, run_id uuid
--- types: agent_id uuid, number int, namespace text
+-- types: agent_id uuid, number int, namespace text, key_owner text
 
 -- The statements of archives that cannot be generated from archive.members.
 
@@ -42,7 +42,8 @@ WHERE tenant_id = :tenant_id AND id = :run_id AND step_count < :number;
 -- --- Conflicts --------------------------------------------------------------------------------
 
 -- name: archive_taken_key
-SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key;
+SELECT id FROM threads WHERE tenant_id = :tenant_id AND key = :key
+    AND coalesce(key_owner, '') = coalesce(:key_owner, '');
 
 -- A different price with the same name and number, or a price in another currency.
 -- name: archive_taken_price

@@ -580,8 +580,10 @@ export interface KeyedThreadBody {
 
 export interface Thread {
   id: string;
-  /** id of the conversation in your application; unique within the tenant */
+  /** id of the conversation in your application; unique within its namespace */
   key: string | null;
+  /** principal that set the key and whose namespace it is in; null: the tenant */
+  key_owner: string | null;
   status: "active" | "paused" | "cancelled" | "error";
   title: string | null;
   /** name of the agent that works on the thread; default agent of new runs */
@@ -611,7 +613,7 @@ export interface Thread {
 }
 
 export interface ThreadBody {
-  /** id of the conversation in your application; unique within the tenant */
+  /** id of the conversation in your application; unique within its namespace */
   key?: string | null;
   status?: "active" | "paused" | "cancelled" | "error";
   title?: string | null;

@@ -2938,7 +2938,7 @@ class AsyncThreads:
     ) -> types.Thread:
         """Create a thread.
 
-        key: id of the conversation in your application; unique within the tenant
+        key: id of the conversation in your application; unique within its namespace
         agent: name of the agent that works on the thread; default agent of new runs
         context: state of the conversation: summary, tail, meta
         metadata: scalar members can be used as filters
@@ -3018,7 +3018,7 @@ class AsyncThreads:
     ) -> types.Thread:
         """Change a thread.
 
-        key: id of the conversation in your application; unique within the tenant
+        key: id of the conversation in your application; unique within its namespace
         agent: name of the agent that works on the thread; default agent of new runs
         context: state of the conversation: summary, tail, meta
         metadata: scalar members can be used as filters

@@ -526,8 +526,10 @@ class KeyedThreadBody(TypedDict, total=False):
 
 class _ThreadRequired(TypedDict):
     id: str
-    # id of the conversation in your application; unique within the tenant
+    # id of the conversation in your application; unique within its namespace
     key: Optional[str]
+    # principal that set the key and whose namespace it is in; null: the tenant
+    key_owner: Optional[str]
     status: Literal["active", "paused", "cancelled", "error"]
     title: Optional[str]
     # name of the agent that works on the thread; default agent of new runs
@@ -560,7 +562,7 @@ class Thread(_ThreadRequired, total=False):
 
 
 class ThreadBody(TypedDict, total=False):
-    # id of the conversation in your application; unique within the tenant
+    # id of the conversation in your application; unique within its namespace
     key: Optional[str]
     status: Literal["active", "paused", "cancelled", "error"]
     title: Optional[str]
