@@ -274,7 +274,7 @@ test('events are appended and listed', async (t) => {
   const event = await cli.json('event', 'append', thread.id, '--kind', 'progress', '--text',
     'tab\there', '--payload', '{"a": [1]}');
   assert.equal(event.text, 'tab\there');
-  writeFileSync(join(cli.home, 'events.json'), '[{"kind": "a.b"}, {"kind": "final"}]');
+  writeFileSync(join(cli.home, 'events.json'), '[{"kind": "a.b"}, {"kind": "warning"}]');
   assert.deepEqual(await cli.json('event', 'append', thread.id, '--events', '@events.json'), {
     count: 2,
     first_seq: 3,
@@ -285,7 +285,7 @@ test('events are appended and listed', async (t) => {
     ['1', 'conversation.created'],
     ['2', 'progress'],
     ['3', 'a.b'],
-    ['4', 'final'],
+    ['4', 'warning'],
   ]);
   assert.deepEqual(rows[1].slice(4), ['tab\\there', '{"a":[1]}', thread.id]);
   assert.match(rows[0][2], TIME);

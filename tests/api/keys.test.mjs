@@ -367,3 +367,21 @@ test('bad input to the keys names each field and its rule, and makes no key', as
   expectProblem(await admin.get(`/v1/keys/${uuid()}`), 404, 'not_found');
   expectProblem(await admin.del(`/v1/keys/${uuid()}`), 404, 'not_found');
 });
+
+test('without a key only local clients get in: no proxy, and no page of another site', async (t) => {
+  const { open } = await startServer(t);
+  const forwarded = [{ 'X-Forwarded-For': '203.0.113.9' }, { Forwarded: 'for=203.0.113.9' },
+    { Via: '1.1 proxy' }, { 'Sec-Fetch-Site': 'cross-site' }];
+  for (const headers of forwarded) {
+    expectProblem(await open.get('/v1/threads', { headers }), 401, 'unauthenticated');
+    expectProblem(await open.post('/v1/keys', { name: 'k', scopes: ['operator'] }, { headers }),
+      401, 'unauthenticated');
+    expectStatus(await open.get('/healthz', { headers }), 200);
+  }
+  for (const site of ['same-origin', 'same-site', 'none'])
+    expectStatus(await open.get('/v1/threads', { headers: { 'Sec-Fetch-Site': site } }), 200);
+  // With a key a proxy is fine.
+  const key = await withKey(open, ['operator']);
+  for (const headers of forwarded.slice(0, 3))
+    expectStatus(await key.get('/v1/threads', { headers }), 200);
+});

@@ -62,13 +62,13 @@ test('a long poll costs one request, however often it wakes', async (t) => {
   const server = await startServer(t);
   const { owner, client } = await limited(server, 2, ['events:read']);
   const thread = expectStatus(await owner.post('/v1/threads', {}), 201);
-  const waiting = client.get(`/v1/threads/${thread.id}/events?kind=final&wait=60`);
+  const waiting = client.get(`/v1/threads/${thread.id}/events?kind=warning&wait=60`);
   await eventually(async () => /^cairn_subscribers 1$/m.test((await owner.get('/metrics')).text));
   for (let i = 0; i < 5; i++)
     expectStatus(await owner.post(`/v1/threads/${thread.id}/events`, { kind: 'progress' }), 201);
-  expectStatus(await owner.post(`/v1/threads/${thread.id}/events`, { kind: 'final' }), 201);
+  expectStatus(await owner.post(`/v1/threads/${thread.id}/events`, { kind: 'warning' }), 201);
   const answer = await waiting;
-  assert.equal(expectStatus(answer, 200).data[0].kind, 'final');
+  assert.equal(expectStatus(answer, 200).data[0].kind, 'warning');
   assert.equal(remaining(answer), 1);
 });
 

@@ -29,6 +29,22 @@ static enum error limit_rate(struct call *call, const struct api_key *key, int64
     return e;
 }
 
+/* A proxy on this machine, or a page of another site in a local browser, is not a local client. */
+static enum error check_local(struct call *call)
+{
+    static const char *const FORWARDED[] = {"X-Forwarded-For", "Forwarded", "Via"};
+    for (size_t i = 0; i < COUNT_OF(FORWARDED); i++)
+        if (!str_is_none(http_header(call->request.http, str_of(FORWARDED[i]))))
+            return problem_set(&call->problem, ERR_UNAUTHENTICATED,
+                "the request was forwarded (%s), but only local clients need no key: create one "
+                "with cairn key create",
+                FORWARDED[i]);
+    if (str_eq_nocase(http_header(call->request.http, STR("Sec-Fetch-Site")), STR("cross-site")))
+        return problem_set(&call->problem, ERR_UNAUTHENTICATED,
+            "the request is from a page of another site: create a key with cairn key create");
+    return OK;
+}
+
 /* While the database has no key, a client on the loopback address acts for the default tenant. */
 static enum error enter_open(struct call *call, struct context *c)
 {
@@ -38,6 +54,7 @@ static enum error enter_open(struct call *call, struct context *c)
     if (any)
         return problem_set(
             &call->problem, ERR_UNAUTHENTICATED, "send an API key: Authorization: Bearer cairn_…");
+    TRY(check_local(call));
     context_enter(c, DEFAULT_TENANT_ID);
     c->actor = ACTOR_OPEN;
     c->scopes = scopes_effective(SCOPE_OPERATOR);

@@ -83,7 +83,7 @@ static enum error check_input(struct call *call, struct context *c, const struct
 {
     if (str_is_none(input->kind))
         return problem_fault(&call->problem, pointer_to(call, index, "kind"), "is required");
-    if (!event_kind_is_plain(input->kind))
+    if (!event_kind_is_free(input->kind))
         TRY(event_check_kind(c, input->kind, pointer_to(call, index, "kind")));
     bool checked = *checked_run != NULL && uuid_eq(**checked_run, input->run_id);
     if (!input->has_run_id || checked)

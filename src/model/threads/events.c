@@ -46,6 +46,12 @@ bool event_kind_is_plain(struct str kind)
     return !str_has_byte(kind, '.') && event_kind_parse(kind) != EVENT_KIND_NONE;
 }
 
+bool event_kind_is_free(struct str kind)
+{
+    enum event_kind parsed = event_kind_parse(kind);
+    return parsed == EVENT_PROGRESS || parsed == EVENT_WARNING;
+}
+
 bool event_kind_is_reserved(struct str kind)
 {
     return enum_parse(RESERVED, str_slice(kind, 0, str_find(kind, '.'))) != 0;
@@ -53,12 +59,16 @@ bool event_kind_is_reserved(struct str kind)
 
 enum error event_check_kind(struct context *c, struct str kind, struct str pointer)
 {
-    if (event_kind_is_plain(kind))
+    if (event_kind_is_free(kind))
         return OK;
+    if (event_kind_is_plain(kind))
+        return problem_fault(c->problem, pointer,
+            "must not be %.*s, which only Cairn appends: change the status of the run or thread",
+            STR_ARG(kind));
     if (!is_application_kind(kind))
         return problem_fault(c->problem, pointer,
-            "must be progress, status, warning, error, final, or an application kind such as "
-            "acme.tool_call (lower-case parts joined by dots, at most %d bytes)",
+            "must be progress, warning, or an application kind such as acme.tool_call "
+            "(lower-case parts joined by dots, at most %d bytes)",
             EVENT_KIND_MAX_BYTES);
     if (event_kind_is_reserved(kind))
         return problem_fault(c->problem, pointer,

@@ -22,7 +22,7 @@ enum {
     EVENT_MARK_FREES_RUN = 1, /* in the column marks */
 };
 
-/* The kinds that Cairn appends. Clients may append those without a namespace, too, and kinds with a
+/* The kinds that Cairn appends. Clients may append progress and warning, too, and kinds with a
  * namespace of their own: "acme.vote". */
 #define EVENT_KINDS(X)                                    \
     X(EVENT_PROGRESS, "progress")                         \
@@ -91,6 +91,9 @@ struct event_item {
 
 /* Returns true for the kinds without a namespace. */
 bool event_kind_is_plain(struct str kind);
+/* Returns true for progress and warning. The other plain kinds report changes of a status, which
+ * only Cairn makes. */
+bool event_kind_is_free(struct str kind);
 /* Returns true for every valid kind, including those that only Cairn appends. */
 bool event_kind_is_known(struct str kind);
 /* Returns true for kinds that only Cairn appends. */
