@@ -628,6 +628,24 @@ static void encode_object(struct encoder *e, const struct schema *schema, const 
     json_write_end(e->w);
 }
 
+static bool is_of_receipt(const struct field *f)
+{
+    return f->kind == FIELD_UUID || f->kind == FIELD_TIME || strcmp(f->name, "version") == 0 ||
+           strcmp(f->name, "revision") == 0;
+}
+
+void schema_encode_receipt(struct json_writer *w, const struct schema *schema, const void *in)
+{
+    struct encoder e = {.w = w};
+    json_write_object(w);
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
+        if (is_of_receipt(f) && !is_absent(f, in)) {
+            json_write_name(w, f->name);
+            encode_value(&e, f, (const char *)in + f->offset);
+        }
+    json_write_end(w);
+}
+
 bool schema_encode(struct json_writer *w, const struct schema *schema, const void *in)
 {
     struct encoder e = {.w = w};

@@ -20,6 +20,19 @@ const char *scope_name(enum scope scope)
     return "none";
 }
 
+enum scope scope_to_read(enum scope scope)
+{
+    struct str name = str_of(scope_name(scope));
+    struct str object = str_slice(name, 0, str_find(name, ':'));
+    for (unsigned bit = 0; bit < SCOPE_COUNT; bit++) {
+        struct str other = str_of(scope_names[bit]);
+        if (str_ends_with(other, STR(":read")) &&
+            str_eq(str_slice(other, 0, str_find(other, ':')), object))
+            return (enum scope)(1u << bit);
+    }
+    return scope;
+}
+
 unsigned scopes_effective(unsigned scopes)
 {
     if (scopes & SCOPE_OPERATOR)

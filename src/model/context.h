@@ -61,6 +61,8 @@ enum scope {
 
 extern const char *const scope_names[SCOPE_COUNT + 1]; /* indexed by bit; ends in NULL */
 const char *scope_name(enum scope scope);
+/* Returns the scope that reads what this scope writes, or the same scope if there is none. */
+enum scope scope_to_read(enum scope scope);
 /* Returns the scopes including those that `admin` and `operator` imply. */
 unsigned scopes_effective(unsigned scopes);
 

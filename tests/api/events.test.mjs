@@ -77,8 +77,8 @@ test('kinds: clients append two plain ones and their own, and cannot forge a sta
   const good = ['progress', 'warning', 'acme.tool', 'a.b-c.d_9'];
   for (const kind of good)
     expectStatus(await post(kind), 201);
-  for (const kind of ['status', 'final', 'error', '', 'other', 'Acme.tool', 'acme.', '.tool', 'a..b', 'acme tool.x',
-    `acme.${'x'.repeat(60)}`, 'cairn.x', 'run.started', 'thread.x', 'gap.x'])
+  for (const kind of ['status', 'final', 'error', '', 'other', 'Acme.tool', 'acme.', '.tool',
+    'a..b', 'acme tool.x', `acme.${'x'.repeat(60)}`, 'cairn.x', 'run.started', 'thread.x', 'gap.x'])
     expectFault(await post(kind), 422, 'invalid_input', '/kind');
   const { data } = await page(client, thread.id, '?after=1');
   assert.deepEqual(data.map((e) => e.kind), good);

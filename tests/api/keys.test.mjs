@@ -368,7 +368,7 @@ test('bad input to the keys names each field and its rule, and makes no key', as
   expectProblem(await admin.del(`/v1/keys/${uuid()}`), 404, 'not_found');
 });
 
-test('without a key only local clients get in: no proxy, and no page of another site', async (t) => {
+test('without a key only local clients get in: no proxy, no page of another site', async (t) => {
   const { open } = await startServer(t);
   const forwarded = [{ 'X-Forwarded-For': '203.0.113.9' }, { Forwarded: 'for=203.0.113.9' },
     { Via: '1.1 proxy' }, { 'Sec-Fetch-Site': 'cross-site' }];

@@ -88,7 +88,8 @@ const EXAMPLES = {
   UsageBody: () => ({ input_tokens: 1, output_tokens: 1 }),
   CostBody: () => ({ model: 'furniture', usage: { input_tokens: 1, output_tokens: 1 } }),
   StorePut: () => ({ namespace: ['example'], key: 'example', value: {} }),
-  StoreBatch: () => ({ operations: [{ op: 'get', namespace: ['example'], key: 'example' }] }),
+  StoreBatch: () => (
+    { operations: [{ op: 'put', namespace: ['example'], key: 'example', value: {} }] }),
   EvalBody: () => ({ name: 'example', eval_type: 'accuracy' }),
   NotebookBody: () => ({ title: 'example' }),
   RunClaim: () => ({ worker: 'example' }),
@@ -565,19 +566,68 @@ test('a key with every scope but the one that a route needs gets 403 there', asy
   }
 });
 
+// Replaying a run starts one.
+const scopesOf = (route) =>
+  route.path.endsWith('/replay') ? [route.scope, 'runs:write'] : [route.scope];
+
 test('a key with only the scope that a route needs gets in', async (t) => {
   const server = await startServer(t);
   const { operator } = await twoTenants(server);
   const keys = new Map();
   for (const route of await readTable(server)) {
     if (route.isPublic || route.scope === 'none') continue;
-    if (!keys.has(route.scope)) keys.set(route.scope, await withKey(operator, [route.scope]));
-    const answer = await ask(keys.get(route.scope), route, fill(route, absentId(uuid())));
+    const scopes = scopesOf(route).join();
+    if (!keys.has(scopes)) keys.set(scopes, await withKey(operator, scopesOf(route)));
+    const answer = await ask(keys.get(scopes), route, fill(route, absentId(uuid())));
     assert.ok(
       ![401, 403].includes(answer.status) && answer.status < 500,
       `${route.name}: ${answer.status} ${answer.text}`,
     );
   }
+});
+
+// POST routes need their scope for the change that they make; PATCH and PUT could make none.
+const REPLACES = /^(PATCH|PUT) /;
+const OF_RECEIPT = /^(version|revision)$/;
+const ID_OR_TIME = /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\d{4}-\d\d-\d\dT[\d:.]+Z)$/;
+
+test('without the scope to read, PATCH and PUT answer with ids, times and versions', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  operator.tenantId = DEFAULT_TENANT;
+  let walked = 0;
+  for (const route of await readTable(server)) {
+    if (!REPLACES.test(route.name) || !route.scope.endsWith(':write')) continue;
+    const writer = await withKey(operator, [route.scope]);
+    const mine = await furnish(operator);
+    const path = fill(route, (p) => mine[sortOf(p)]);
+    const body = route.method === 'PUT' ? exampleOf(route, mine) : {};
+    const answer = await ask(writer, route, path, { body, headers: { 'If-Match': '*' } });
+    if (answer.status !== 200 || answer.text === '') continue;
+    walked++;
+    for (const [name, value] of Object.entries(JSON.parse(answer.text)))
+      assert.ok(OF_RECEIPT.test(name) || ID_OR_TIME.test(value), `${route.name}: ${answer.text}`);
+  }
+  t.diagnostic(`receipts: ${walked} routes`);
+  assert.ok(walked >= 15, `${walked} routes`);
+});
+
+test('a scope to write does not read or start what another scope is for', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const mine = await furnish(operator);
+  const writer = await withKey(operator, ['store:write', 'checkpoints:write']);
+  const batch = (...operations) => writer.post('/v1/store/batch', { operations });
+  const item = { namespace: ['a'], key: 'k' };
+  expectStatus(await batch({ op: 'put', ...item, value: {} }), 200);
+  for (const read of [{ op: 'get', ...item }, { op: 'search', namespace_prefix: ['a'] }])
+    assert.match(expectStatus(await batch({ op: 'put', ...item, value: { n: 1 } }, read), 403)
+      .detail, /requires the scope store:read/);
+  const kept = await operator.get('/v1/store/items?namespace=a&key=k');
+  assert.deepEqual(expectStatus(kept, 200).value, {}, 'a rejected batch changes nothing');
+  const replay = await writer.post(`/v1/runs/${mine.run}/replay`,
+    { checkpoint_id: mine.checkpoint });
+  assert.match(expectStatus(replay, 403).detail, /requires the scope runs:write/);
 });
 
 // --- Principals ------------------------------------------------------------------------------
@@ -708,6 +758,7 @@ test('on every route a principal may do what its participation lets it, and no m
         furnished ??= await place();
         const { own } = furnished;
         const things = { ...furnished.things };
+        if (MAKES.includes(route.name)) things.name = uuid(); // the principal's own key
         if (name === 'reader' && OF_ONESELF.test(route.name)) things.participant = own.reader;
         if (name === 'writer' && /heartbeat/.test(route.name)) things.participant = own.writer;
         if (/\{message_id\}/.test(route.path) && own[name] !== undefined)

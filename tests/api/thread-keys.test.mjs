@@ -142,7 +142,7 @@ test('keys of principals have namespaces of their own', async (t) => {
   expectStatus(await admin.post(`/v1/threads/${second.id}/participants`, invited), 201);
   assert.equal(expectStatus(await admin.get(byKey('k'), as('bob')), 200).id, second.id);
   assert.equal(expectStatus(await admin.put(byKey('k'), {}, as('bob')), 200).id, second.id);
-  // A changed key is in the namespace of whoever changes it; an unchanged one stays where it is.
+  // A changed key moves to the namespace of the request; an unchanged one stays in its own.
   const path = `/v1/threads/${third.id}`;
   assert.equal(expectStatus(await admin.patch(path, { title: 'x' }), 200).key_owner, 'user:ada');
   expectProblem(await admin.patch(path, { key: 'j' }, as('eve')), 404, 'not_found');

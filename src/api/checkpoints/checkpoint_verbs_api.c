@@ -3,6 +3,7 @@
 #include "api/checkpoints/checkpoint_fields.h"
 #include "api/execution/run_path.h"
 #include "api/handlers.h"
+#include "api/http/access.h"
 #include "model/checkpoints/checkpoints.h"
 
 /* --- Delete and prune ---------------------------------------------------------------------- */
@@ -317,6 +318,7 @@ enum error handle_run_replay(struct call *call, struct context *c)
         .dispatch = body->dispatch};
     struct replayed replayed;
     struct run run;
+    TRY(access_require_scope(call, SCOPE_RUNS_WRITE));
     TRY(run_path_get_whole(call, c, &run));
     TRY(checkpoint_replay(c, &run, &replay, &replayed.run, &replayed.checkpoint));
     return call_answer(call, &schema_replayed, &replayed, 0);

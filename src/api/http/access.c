@@ -116,12 +116,17 @@ enum error access_authenticate(struct call *call, struct context *c)
 
 enum error access_check_scope(struct call *call, struct context *c)
 {
-    unsigned needed = (unsigned)call->route->scope;
-    if ((c->scopes & needed) == needed)
+    call->caller.scopes = c->scopes;
+    return access_require_scope(call, call->route->scope);
+}
+
+enum error access_require_scope(struct call *call, enum scope scope)
+{
+    if ((call->caller.scopes & (unsigned)scope) == (unsigned)scope)
         return OK;
     call->caller.denied = "scope.refused";
-    return problem_set(&call->problem, ERR_FORBIDDEN, "this route requires the scope %s",
-        scope_name(call->route->scope));
+    return problem_set(&call->problem, ERR_FORBIDDEN, "this %s requires the scope %s",
+        scope == call->route->scope ? "route" : "request", scope_name(scope));
 }
 
 static enum error check_thread(struct call *call, struct context *c, struct uuid thread_id)

@@ -17,6 +17,8 @@
 MUST_CHECK enum error access_authenticate(struct call *call, struct context *c);
 /* The key must have the scope of the route. */
 MUST_CHECK enum error access_check_scope(struct call *call, struct context *c);
+/* For a handler that needs one more scope than its route. */
+MUST_CHECK enum error access_require_scope(struct call *call, enum scope scope);
 /* A principal must have permission for the thread, run or agent that the path names. */
 MUST_CHECK enum error access_check_path(struct call *call, struct context *c);
 

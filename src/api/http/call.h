@@ -76,6 +76,7 @@ struct caller {
     const char *denied;   /* the action of an audit record about a refusal: "key.refused"; NULL */
     bool has_expiry;
     int64_t expires_at;
+    unsigned scopes; /* effective */
 };
 
 struct answer {

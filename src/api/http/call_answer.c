@@ -112,6 +112,18 @@ static bool answer_version(struct call *call, int64_t version)
     return true;
 }
 
+/*
+ * A write answers with the object. PATCH and PUT of an existing object show its content only to a
+ * key that may read it: an empty patch would otherwise be a way to read.
+ */
+static bool needs_receipt(const struct call *call)
+{
+    struct str method = call->request.http->method;
+    bool replaces = str_eq(method, STR("PATCH")) || str_eq(method, STR("PUT"));
+    unsigned read = (unsigned)scope_to_read(call->route->scope);
+    return replaces && call->answer.status != 201 && (call->caller.scopes & read) != read;
+}
+
 enum error call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version)
 {
@@ -119,6 +131,10 @@ enum error call_answer(
         return OK;
     struct json_writer w;
     json_writer_init(&w, &call->answer.body);
+    if (needs_receipt(call)) {
+        schema_encode_receipt(&w, schema, object);
+        return OK;
+    }
     if (!schema_encode(&w, schema, object))
         return OK;
     json_writer_init(&w, &call->answer.replay);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Several operations of the store in one transaction, in their order. */
 #include "api/handlers.h"
+#include "api/http/access.h"
 #include "api/memory/memory_fields.h"
 
 enum { OPERATIONS_MAX = 100 };
@@ -101,6 +102,9 @@ enum error handle_memory_batch(struct call *call, struct context *c)
     const struct memory_ask *asks = list->items;
     size_t looks = MEMORY_LOOKS_MAX;
     struct json_writer w;
+    for (size_t i = 0; i < list->count; i++)
+        if (asks[i].op != MEMORY_PUT && asks[i].op != MEMORY_DELETE)
+            TRY(access_require_scope(call, SCOPE_STORE_READ));
     TRY(lock_if_many(c, asks, list->count));
     json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
