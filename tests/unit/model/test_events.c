@@ -3,10 +3,10 @@
 
 /* --- Kinds ---------------------------------------------------------------------------------- */
 
-TEST(the_five_kinds_and_application_kinds_are_accepted)
+TEST(progress_warning_and_application_kinds_are_accepted)
 {
-    static const char *const good[] = {"progress", "status", "warning", "error", "final",
-        "acme.tool_call", "a.b", "a.b.c.d", "x-1.y_2", "0.1",
+    static const char *const good[] = {"progress", "warning", "acme.tool_call", "a.b", "a.b.c.d",
+        "x-1.y_2", "0.1",
         /* exactly 64 bytes */
         "acme.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "runs.x", "cairns.x",
         "my.cairn"};
@@ -34,7 +34,22 @@ TEST(other_kinds_are_refused_with_the_rule)
         if (event_check_kind(c, str_of(bad[i]), STR("/events/3/kind")) != ERR_INVALID)
             test_fail(__FILE__, __LINE__, "\"%s\" was accepted", bad[i]);
         EXPECT_STR(f.problem.faults[0].pointer, STR("/events/3/kind"));
-        EXPECT_PART(told(&f), "must be progress, status, warning, error, final");
+        EXPECT_PART(told(&f), "must be progress, warning, or an application kind");
+    }
+    commit(&f);
+    fixture_end(&f);
+}
+
+TEST(kinds_that_report_a_status_are_refused_to_clients)
+{
+    static const char *const reserved[] = {"status", "error", "final"};
+    struct fixture f;
+    fixture_begin(&f);
+    struct context *c = begin_reading(&f);
+    for (size_t i = 0; i < COUNT_OF(reserved); i++) {
+        EXPECT_EQ(event_check_kind(c, str_of(reserved[i]), STR("/kind")), ERR_INVALID);
+        EXPECT_PART(told(&f), "which only Cairn appends");
+        EXPECT(event_kind_is_known(str_of(reserved[i])));
     }
     commit(&f);
     fixture_end(&f);
