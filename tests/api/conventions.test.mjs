@@ -273,3 +273,47 @@ function rawRequest(server, lines) {
     socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   });
 }
+
+/** Sends only the head of a request; resolves with the first bytes of the answer, or with null. */
+function sendHead(server, lines, rest = '') {
+  return new Promise((done, fail) => {
+    const socket = net.connect(server.port, '127.0.0.1');
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+      if (text.includes('\r\n\r\n')) {
+        socket.destroy();
+        done(text);
+      }
+    });
+    socket.on('error', fail);
+    socket.on('close', () => done(text));
+    const head = ['POST /v1/threads HTTP/1.1', 'Host: localhost', ...lines];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    if (rest !== '') socket.write(rest);
+  });
+}
+
+test('a large body is read only after its key has been checked', async (t) => {
+  const server = await startServer(t);
+  const { alice } = await twoTenants(server);
+  const json = 'Content-Type: application/json';
+  const large = ['Content-Length: 65537', 'Content-Length: 4000000', 'Transfer-Encoding: chunked'];
+  for (const length of large) {
+    // No byte of the body is ever sent: the answer does not wait for it.
+    assert.match(await sendHead(server, [json, length]), /^HTTP\/1\.1 401 /);
+    const wrong = `Authorization: Bearer ${alice.secret.slice(0, -1)}x`;
+    assert.match(await sendHead(server, [json, length, wrong]), /^HTTP\/1\.1 401 /);
+  }
+  const title = 'x'.repeat(100);
+  const body = JSON.stringify({ title, metadata: { text: 'y'.repeat(70_000) } });
+  const key = `Authorization: Bearer ${alice.secret}`;
+  assert.match(await sendHead(server, [json, key, `Content-Length: ${body.length}`], body),
+    /^HTTP\/1\.1 201 /);
+  const chunk = `${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`;
+  assert.match(await sendHead(server, [json, key, 'Transfer-Encoding: chunked'], chunk),
+    /^HTTP\/1\.1 201 /);
+  assert.match(await sendHead(server, [json, key, 'Expect: 100-continue', 'Content-Length: 65537']),
+    /^HTTP\/1\.1 100 /);
+  assert.equal(expectStatus(await alice.get('/v1/threads'), 200).data.length, 2);
+});

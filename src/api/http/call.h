@@ -105,6 +105,7 @@ struct call {
     /* Only for ROUTE_UPLOAD. */
     bool is_admitting; /* the current or last job is the admission */
     bool is_admitted;
+    bool checks_head; /* the admission is that of call_check_head */
     struct intake upload;
     void *prepared; /* the result of the route's `prepare` */
 
@@ -140,6 +141,8 @@ void call_submit(struct call *call);
 /* For a ROUTE_UPLOAD, after call_decode without a body: checks whether the client may send the
  * bytes. Calls `done` with is_admitted, or with the refusal as the answer. */
 void call_admit(struct call *call);
+/* Checks the key and its scope before a large body is read. Calls `done` as call_admit does. */
+void call_check_head(struct call *call);
 /* Returns the seconds that a finished call may wait for more; 0: its answer is final. */
 int64_t call_wait_s(const struct call *call);
 /* Removes the answer of a finished call so that it can be submitted again. */

@@ -45,6 +45,8 @@ static enum error carry_out(struct call *call, struct context *c)
     c->request_id = call->request.id;
     TRY(access_authenticate(call, c));
     TRY(access_check_scope(call, c));
+    if (call->checks_head)
+        return OK;
     /* Only an authenticated client receives the faults of its request. */
     if (call->request.is_bad) {
         call->problem = *call->request.problem;
@@ -201,6 +203,14 @@ void call_admit(struct call *call)
 {
     call->is_admitting = true;
     call_submit(call);
+}
+
+void call_check_head(struct call *call)
+{
+    call->is_admitting = true;
+    call->checks_head = true;
+    call->mark = arena_mark(call->arena);
+    submit(call, STORE_READ);
 }
 
 int64_t call_wait_s(const struct call *call)

@@ -306,6 +306,16 @@ static void end_with_client(struct front_call *fc)
     fc->poll.running = false;
 }
 
+static void on_body(struct http_exchange *x, struct str body);
+
+static void read_body(struct front_call *fc)
+{
+    struct call *call = &fc->call;
+    size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
+    call->is_admitted = call->is_admitting = call->checks_head = false;
+    http_exchange_read_body(fc->x, limit, on_body);
+}
+
 static void finished(struct front_call *fc)
 {
     struct call *call = &fc->call;
@@ -328,6 +338,10 @@ static void finished(struct front_call *fc)
             return;
     }
     poll_settle(&fc->poll);
+    if (call->is_admitted && call->checks_head) {
+        read_body(fc);
+        return;
+    }
     if (call->is_admitted) {
         start_upload(fc);
         return;
@@ -454,6 +468,16 @@ static void refuse(struct front_call *fc, enum error e)
     answer(fc);
 }
 
+/* Larger bodies are read only from clients whose key has been checked. */
+enum { UNCHECKED_BODY_BYTES = 64 * 1024 };
+
+static bool has_large_body(const struct call *call)
+{
+    const struct http_request *r = call->request.http;
+    return call->route->mode != ROUTE_STATIC &&
+           (r->chunked || r->content_length > UNCHECKED_BODY_BYTES);
+}
+
 static void receive(struct front_call *fc)
 {
     struct call *call = &fc->call;
@@ -462,11 +486,14 @@ static void receive(struct front_call *fc)
         refuse(fc, problem_set(&call->problem, ERR_UPGRADE, "%s", rule));
         return;
     }
-    size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
-    if (has_body(call->request.http) && !(call->route->flags & ROUTE_UPLOAD))
-        http_exchange_read_body(fc->x, limit, on_body);
-    else
+    if (!has_body(call->request.http) || call->route->flags & ROUTE_UPLOAD) {
         on_body(fc->x, STR(""));
+    } else if (has_large_body(call)) {
+        fc->poll.running = true;
+        call_check_head(call);
+    } else {
+        read_body(fc);
+    }
 }
 
 static struct front_call *front_call_create(struct front *f, struct http_exchange *x)
