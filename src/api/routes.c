@@ -167,10 +167,6 @@ const struct route routes[] = {
         .handle = handle_key_revoke,
         .on_full = STORE_ON_FULL_FREES, .summary = "Revoke a key and close its streams"},
 
-    {"POST", "/v1/tickets", SCOPE_NONE, ROUTE_WRITE, 0, 201, .body = &schema_ticket_create,
-        .answer = &schema_ticket_created, .handle = handle_ticket_create, .access = ACCESS_OWN,
-        .summary = "Create a ticket, with which a browser opens one stream or WebSocket, once"},
-
     /* Audit. */
     {"GET", "/v1/audit", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_audit, .answer = &schema_audit_record, .handle = handle_audit_list,

@@ -446,8 +446,6 @@ const struct command resource_commands[] = {
         .question = "Revoke the key? Its clients lose access at once."},
     {"key", "whoami", "GET /v1/whoami"},
 
-    {"ticket", "create", "POST /v1/tickets"},
-
     {"tenant", "create", "POST /v1/tenants",
         "ID=tenant/id NAME=tenant/name CREATED=tenant/created_at KEY=key/id SCOPES=key/scopes "
         "SECRET=key/secret",

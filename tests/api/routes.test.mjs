@@ -81,7 +81,6 @@ const EXAMPLES = {
   ToolResults: () => ({ results: [{ tool_use_id: 'x', content: '' }] }),
   TenantCreate: () => ({ name: `tenant ${uuid()}` }),
   KeyCreate: () => ({ name: 'example', scopes: ['runs:read'] }),
-  TicketCreate: () => ({ path: '/v1/events/stream' }),
   StateBody: () => ({ data: {} }),
   AgentBody: () => ({ name: `agent ${uuid()}` }),
   AgentVersionCreate: () => ({ bump: 'patch' }),
@@ -382,7 +381,7 @@ test('the routes that need no scope or no key are these and no others', async (t
   );
   assert.deepEqual(
     table.filter((r) => r.scope === 'none').map((r) => r.name),
-    ['GET /v1/whoami', 'POST /v1/tickets'],
+    ['GET /v1/whoami'],
   );
 });
 
@@ -638,7 +637,6 @@ test('a scope to write does not read or start what another scope is for', async 
 // in. A new one must be put here.
 const WITHOUT_THREAD = {
   'GET /v1/whoami': 'own',
-  'POST /v1/tickets': 'own',
   'POST /v1/threads': 'own',
   'GET /v1/threads': 'own',
   'PUT /v1/threads/by-key/{key}': 'own',

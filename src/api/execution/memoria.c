@@ -69,11 +69,9 @@ const struct schema schema_workflow = SCHEMA("Workflow", struct workflow, workfl
 struct stream_query {
     bool has_cursor;
     int64_t cursor;
-    struct str ticket;
 };
 #define OF struct stream_query
 static const struct field stream_query_fields[] = {
-    FIELD(STRING_OR_NONE, ticket, IN_QUERY, "instead of a key: see POST /v1/tickets", .max = 128),
     FIELD(INT_OR_NONE, cursor, IN_QUERY, "id of the last event received", .max = INT64_MAX),
 };
 #undef OF

@@ -3,7 +3,6 @@
 
 #include "model/execution/runs.h"
 #include "model/tenancy/keys.h"
-#include "model/tenancy/tickets.h"
 #include "model/threads/participants.h"
 
 /* --- Authentication ------------------------------------------------------------------------- */
@@ -62,14 +61,6 @@ static enum error enter_open(struct call *call, struct context *c)
     return OK;
 }
 
-static void note_key(struct call *call, const struct api_key *key)
-{
-    call->caller.has_key = true;
-    call->caller.key_id = key->id;
-    call->caller.has_expiry = key->has_expires_at;
-    call->caller.expires_at = key->expires_at;
-}
-
 static enum error enter_with_key(struct call *call, struct context *c)
 {
     struct api_key key;
@@ -82,21 +73,10 @@ static enum error enter_with_key(struct call *call, struct context *c)
         }
         return e;
     }
-    note_key(call, &key);
-    return limit_rate(call, &key, c->now_us);
-}
-
-/* The ticket is used up if the request succeeds. */
-static enum error enter_with_ticket(struct call *call, struct context *c)
-{
-    struct ticket ticket;
-    struct api_key key;
-    TRY(ticket_redeem(c, call->request.ticket, call->request.http->path, &ticket));
-    if (!ticket.has_key_id)
-        return enter_open(call, c);
-    TRY(key_enter(c, ticket.key_id, &key));
-    c->principal = ticket.principal;
-    note_key(call, &key);
+    call->caller.has_key = true;
+    call->caller.key_id = key.id;
+    call->caller.has_expiry = key.has_expires_at;
+    call->caller.expires_at = key.expires_at;
     return limit_rate(call, &key, c->now_us);
 }
 
@@ -123,9 +103,8 @@ enum error access_authenticate(struct call *call, struct context *c)
 {
     if (call->route->flags & ROUTE_PUBLIC)
         return OK;
-    enum error e = !str_is_none(call->request.secret)   ? enter_with_key(call, c)
-                   : !str_is_none(call->request.ticket) ? enter_with_ticket(call, c)
-                                                        : enter_open(call, c);
+    enum error e =
+        str_is_none(call->request.secret) ? enter_open(call, c) : enter_with_key(call, c);
     call->caller.tenant_id = c->tenant_id;
     if (e == OK)
         e = take_principal(call, c);

@@ -280,23 +280,10 @@ static int64_t read_wait(const struct call *call)
     return *(const int64_t *)(const void *)((const char *)call->request.query + wait->offset);
 }
 
-/* A ticket has no character that a query encodes. */
-static struct str read_ticket(struct str query)
-{
-    const struct str name = STR("ticket=");
-    struct str rest = query, part;
-    while (str_next_part(&rest, '&', &part))
-        if (str_starts_with(part, name))
-            return str_slice(part, name.len, part.len);
-    return STR_NONE;
-}
-
 void call_decode(struct call *call, struct str body)
 {
     const struct route *route = call->route;
     call->request.body = body;
-    call->request.ticket =
-        route_takes_ticket(route) ? read_ticket(call->request.http->query) : STR_NONE;
     if (route->query != NULL)
         call->request.query = arena_zalloc(call->arena, route->query->struct_bytes);
     if (params_decode(call, route->query, call->request.http->query, call->request.query,

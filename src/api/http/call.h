@@ -46,7 +46,6 @@ struct api {
 struct request {
     const struct http_request *http;
     struct str id;     /* X-Request-Id, or a new id */
-    struct str ticket; /* of the query, for streams without a key; STR_NONE */
     struct str secret; /* of Authorization or of the WebSocket's subprotocol; STR_NONE */
     /* The parameters of the path by their position, each in the array of its kind. */
     struct uuid params[ROUTE_MAX_PARAMS];

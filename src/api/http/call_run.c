@@ -156,9 +156,6 @@ static void submit(struct call *call, enum store_mode mode)
 
 static enum store_mode store_mode(const struct call *call)
 {
-    /* A ticket is deleted when it is used. */
-    if (!str_is_none(call->request.ticket) && str_is_none(call->request.secret))
-        return STORE_WRITE;
     if (call->route->mode == ROUTE_WRITE && !call->request.is_bad && !call->is_admitting)
         return STORE_WRITE;
     return call->request.may_lag ? STORE_READ_STALE : STORE_READ;

@@ -13,7 +13,6 @@ static const struct {
     {"TenantBody", "{\"name\":\"acme-europe\"}"},
     {"KeyCreate", "{\"name\":\"worker\",\"scopes\":[\"runs:read\",\"runs:write\","
                   "\"events:write\"],\"rate_limit_per_minute\":6000}"},
-    {"TicketCreate", "{\"path\":\"/v1/events/stream\",\"ttl_s\":30}"},
     {"AgentBody",
         "{\"name\":\"researcher\",\"description\":\"Reads and sums up\",\"system_prompt\":"
         "{\"role\":\"You are a careful researcher\",\"instructions\":\"Cite what you read\"},"

@@ -174,15 +174,13 @@ static enum error bad_cursor(struct call *call, const char *rule)
 
 /* --- Read ---------------------------------------------------------------------------------- */
 
-/* Parameters of a page that a stream does not take, and of a stream alone. */
-enum { IN_PAGE = IN_SENT(0), IN_STREAM = IN_SENT(1) };
+enum { IN_PAGE = IN_SENT(0) }; /* parameters of a page that a stream does not take */
 #define OF struct events_query
 static const struct field events_query_fields[] = {
     FIELD(STRING_OR_NONE, after, IN_QUERY,
         "cursor: return events after it; default: from the oldest stored event", .max = 64),
     FIELD(STRING_OR_NONE, kind, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD(UUID_OR_NONE, run_id, IN_QUERY),
-    FIELD(STRING_OR_NONE, ticket, IN_STREAM, "instead of a key: see POST /v1/tickets", .max = 128),
     FIELD(INT_OR_NONE, limit, IN_PAGE, "events per page; default: 100", .min = 1,
         .max = EVENT_PAGE_MAX),
     FIELD(INT_OR_NONE, wait, IN_PAGE, "seconds to wait if no event is available",
@@ -192,7 +190,7 @@ static const struct field events_query_fields[] = {
 const struct schema query_events =
     SCHEMA("EventsQuery", struct events_query, events_query_fields, IN_QUERY | IN_PAGE);
 const struct schema query_event_stream =
-    SCHEMA("EventStreamQuery", struct events_query, events_query_fields, IN_QUERY | IN_STREAM);
+    SCHEMA("EventStreamQuery", struct events_query, events_query_fields, IN_QUERY);
 
 static bool is_thread_route(const struct call *call)
 {

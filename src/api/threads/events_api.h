@@ -10,7 +10,6 @@
 struct events_query {
     struct str after;
     struct str kind;
-    struct str ticket;
     bool has_run_id;
     struct uuid run_id;
     bool has_limit;

@@ -20,8 +20,7 @@ static const char *const TENANT_TABLES[] = {"api_keys", "audit_log", "idempotenc
     "run_phases", "turns", "item_dictionaries", "items", "snapshots", "snapshot_items",
     "snapshot_garbage", "item_doubts", "checkpoints", "checkpoint_writes", "steps", "resumptions",
     "awaited_tools", "history_entries", "prices", "run_usage", "usage_days", "eval_runs",
-    "notebook_records", "notebook_threads", "store_items", "store_vectors", "store_words",
-    "tickets"};
+    "notebook_records", "notebook_threads", "store_items", "store_vectors", "store_words"};
 
 /* The tables that SQLite does not have, or has without the column. */
 static bool is_of_postgres(const char *table)

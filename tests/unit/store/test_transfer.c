@@ -404,14 +404,14 @@ TEST(a_target_with_data_is_refused_and_left_alone)
 #define DROP_SIZE(table) "ALTER TABLE " table " DROP COLUMN size_bytes;"
 static const char OLDER[] = DROP_SIZE("agents") DROP_SIZE("threads") DROP_SIZE("thread_documents")
     DROP_SIZE("runs") DROP_SIZE("run_documents") DROP_SIZE("run_phases") DROP_SIZE("turns")
-        DROP_SIZE("steps") DROP_SIZE("history_entries") DROP_SIZE("awaited_tools") DROP_SIZE(
-            "state_versions") DROP_SIZE("messages") DROP_SIZE("message_debug")
-            DROP_SIZE("message_versions") DROP_SIZE(
-                "events") "DROP TABLE store_vectors; DROP TABLE tickets; DROP INDEX threads_by_key;"
-                          "ALTER TABLE threads DROP COLUMN key_owner;"
-                          "ALTER TABLE agents DROP COLUMN granted_to;"
-                          "CREATE UNIQUE INDEX threads_by_key ON threads (tenant_id, key);"
-                          "DELETE FROM schema_versions WHERE version > 10";
+        DROP_SIZE("steps") DROP_SIZE("history_entries") DROP_SIZE("awaited_tools")
+            DROP_SIZE("state_versions") DROP_SIZE("messages") DROP_SIZE("message_debug")
+                DROP_SIZE("message_versions") DROP_SIZE(
+                    "events") "DROP TABLE store_vectors; DROP INDEX threads_by_key;"
+                              "ALTER TABLE threads DROP COLUMN key_owner;"
+                              "ALTER TABLE agents DROP COLUMN granted_to;"
+                              "CREATE UNIQUE INDEX threads_by_key ON threads (tenant_id, key);"
+                              "DELETE FROM schema_versions WHERE version > 10";
 
 TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
 {

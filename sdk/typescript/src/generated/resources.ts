@@ -118,17 +118,6 @@ export class KeysResource extends Resource {
   }
 }
 
-export class TicketsResource extends Resource {
-  /**
-   * Create a ticket, with which a browser opens one stream or WebSocket, once.
-   *
-   * `POST /v1/tickets`.
-   */
-  create(body: T.TicketCreate, options?: RequestOptions): Promise<T.TicketCreated> {
-    return this.connection.json("POST", "/v1/tickets", { body, options });
-  }
-}
-
 export class AuditResource extends Resource {
   /**
    * List the audit log, newest first.
@@ -2893,7 +2882,6 @@ export class WorkflowsResource extends Resource {
 export class ApiResource extends Resource {
   readonly tenants = new TenantsResource(this.connection);
   readonly keys = new KeysResource(this.connection);
-  readonly tickets = new TicketsResource(this.connection);
   readonly audit = new AuditResource(this.connection);
   readonly agents = new AgentsResource(this.connection);
   readonly threads = new ThreadsResource(this.connection);

@@ -192,21 +192,6 @@ export interface Key {
   created_at: string;
 }
 
-export interface TicketCreate {
-  /** path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream */
-  path: string;
-  /** seconds until the ticket expires; default: 30 */
-  ttl_s?: number;
-}
-
-export interface TicketCreated {
-  /** path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream */
-  path: string;
-  /** value of the query parameter ticket; returned only once; null in a replayed answer */
-  ticket: string | null;
-  expires_at: string;
-}
-
 export interface AuditRecord {
   seq: number;
   at: string;

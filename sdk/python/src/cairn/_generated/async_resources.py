@@ -206,31 +206,6 @@ class AsyncKeys:
         return answer
 
 
-class AsyncTickets:
-    """tickets"""
-
-    def __init__(self, caller: AsyncCaller) -> None:
-        self._caller = caller
-
-    async def create(
-        self, *, path: str, ttl_s: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
-    ) -> types.TicketCreated:
-        """Create a ticket, with which a browser opens one stream or WebSocket, once.
-
-        path: path of the stream or WebSocket, without a query:
-            /v1/threads/{thread_id}/events/stream
-        ttl_s: seconds until the ticket expires; default: 30
-        """
-        answer: types.TicketCreated = await self._caller.call(
-            _operations.TICKETS_CREATE, [], body={"path": path, "ttl_s": ttl_s},
-            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
-        )
-        return answer
-
-
 class AsyncAudit:
     """audit"""
 
@@ -4787,7 +4762,6 @@ class AsyncRoot:
         self._caller = caller
         self.tenants = AsyncTenants(caller)
         self.keys = AsyncKeys(caller)
-        self.tickets = AsyncTickets(caller)
         self.audit = AsyncAudit(caller)
         self.agents = AsyncAgents(caller)
         self.threads = AsyncThreads(caller)

@@ -107,24 +107,6 @@ class Key(TypedDict):
     created_at: str
 
 
-class _TicketCreateRequired(TypedDict):
-    # path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream
-    path: str
-
-
-class TicketCreate(_TicketCreateRequired, total=False):
-    # seconds until the ticket expires; default: 30
-    ttl_s: int
-
-
-class TicketCreated(TypedDict):
-    # path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream
-    path: str
-    # value of the query parameter ticket; returned only once; null in a replayed answer
-    ticket: Optional[str]
-    expires_at: str
-
-
 class AuditRecord(TypedDict):
     seq: int
     at: str
