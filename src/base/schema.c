@@ -630,8 +630,8 @@ static void encode_object(struct encoder *e, const struct schema *schema, const 
 
 static bool is_of_receipt(const struct field *f)
 {
-    return f->kind == FIELD_UUID || f->kind == FIELD_TIME || strcmp(f->name, "version") == 0 ||
-           strcmp(f->name, "revision") == 0;
+    return f->kind == FIELD_UUID || f->kind == FIELD_TIME || f->kind == FIELD_INT ||
+           f->kind == FIELD_BOOL;
 }
 
 void schema_encode_receipt(struct json_writer *w, const struct schema *schema, const void *in)

@@ -174,7 +174,8 @@ bool schema_encode(struct json_writer *w, const struct schema *schema, const voi
 /* The same, with null for members that are shown once. */
 void schema_encode_without_secrets(
     struct json_writer *w, const struct schema *schema, const void *in);
-/* Writes only ids, times and versions: the answer to a write by a client that may not read. */
+/* Writes only ids, times, numbers and flags: the answer to a write by a client that may not read.
+ */
 void schema_encode_receipt(struct json_writer *w, const struct schema *schema, const void *in);
 
 #endif

@@ -225,6 +225,17 @@ test('a principal runs an agent only if it participates or is granted', async (t
   expectProblem(await self.post(`/v1/agents/${open.id}/runs`, { input: { message: 'x' } }),
     404, 'not_found');
   expectStatus(await self.post(`/v1/agents/${agent.id}/runs`, { input: { message: 'x' } }), 201);
+  // A worker claims by name: the name of an agent needs the same right as its id.
+  for (const body of [{ agent: agent.name }, { agent: agent.name, agent_id: granted.id }])
+    expectProblem(await alice.post(`/v1/threads/${thread.id}/runs`, body), 403, 'forbidden');
+  const named = await newThread(alice, { agent: agent.name });
+  expectProblem(await alice.post(`/v1/threads/${named.id}/runs`, {}), 403, 'forbidden');
+  expectStatus(await alice.post(`/v1/threads/${thread.id}/runs`, { agent: 'of no agent' }), 201);
+  // An agent that was removed is not brought back by a patch either.
+  const part = await invite(admin, thread.id, `agent:${agent.id}`);
+  const place = `/v1/threads/${thread.id}/participants/${part.id}`;
+  expectStatus(await admin.del(place), 200);
+  expectFault(await alice.patch(place, { active: true }), 422, 'invalid_input', '/principal');
   // The tenant invites an agent to alice's thread: there she may run it, elsewhere not.
   const invited = await promptedAgent(admin);
   await invite(admin, thread.id, `agent:${invited.id}`);
@@ -244,8 +255,9 @@ test('a principal runs an agent only if it participates or is granted', async (t
 
 test('grants are principals, and each change of them is audited', async (t) => {
   const { admin } = await closed(t);
-  expectFault(await admin.post('/v1/agents', { name: 'a', granted_to: ['user:x', 'alice'] }),
-    422, 'invalid_input', '/granted_to/1');
+  for (const bad of ['alice', 1, null, true, {}, ['user:x']])
+    expectFault(await admin.post('/v1/agents', { name: 'a', granted_to: ['user:x', bad] }),
+      422, 'invalid_input', '/granted_to/1');
   const agent = await promptedAgent(admin);
   assert.equal(agent.granted_to, null);
   const change = { granted_to: ['user:*'] };
@@ -283,4 +295,27 @@ test('only the tenant and the agent itself see a prompt', async (t) => {
     const context = await client.get(`/v1/threads/${thread.id}/context?include_system=true`);
     assert.ok(context.text.includes('4711'), context.text);
   }
+});
+
+test('another agent of the thread does not take over a prompt by writing', async (t) => {
+  const { admin } = await closed(t);
+  const a = await promptedAgent(admin, { system_prompt: 'mine' });
+  const b = await promptedAgent(admin);
+  const thread = await newThread(admin, { run_policy: 'enqueue' });
+  await invite(admin, thread.id, `agent:${a.id}`, 'read_write');
+  expectStatus(await admin.post(`/v1/threads/${thread.id}/runs`, { agent_id: b.id }), 201);
+  const path = `/v1/threads/${thread.id}/resumption`;
+  const unseen = { headers: { 'If-Match': '*' } };
+  expectStatus(await admin.put(path, { model: 'm' }, unseen), 201);
+  const self = await withKey(admin, SCOPES, { principal: `agent:${a.id}` });
+  expectStatus(await self.post(`/v1/threads/${thread.id}/runs`, { agent_id: a.id }), 201);
+  for (const answer of [await self.patch(path, {}, unseen), await self.get(path),
+    await self.get(`/v1/threads/${thread.id}/context?include_system=true`)]) {
+    assert.equal(answer.status, 200, answer.text);
+    assert.ok(!answer.text.includes('4711'), answer.text);
+  }
+  assert.equal(expectStatus(await admin.get(path), 200).system_prompt, PROMPT);
+  // A new resumption has the prompt of the agent that runs now.
+  const put = await self.put(path, { model: 'm' }, unseen);
+  assert.equal(expectStatus(put, 200).system_prompt, 'mine');
 });

@@ -275,7 +275,7 @@ function rawRequest(server, lines) {
 }
 
 /** Sends only the head of a request; resolves with the first bytes of the answer, or with null. */
-function sendHead(server, lines, rest = '') {
+function sendHead(server, lines, rest = '', start = 'POST /v1/threads') {
   return new Promise((done, fail) => {
     const socket = net.connect(server.port, '127.0.0.1');
     let text = '';
@@ -288,7 +288,7 @@ function sendHead(server, lines, rest = '') {
     });
     socket.on('error', fail);
     socket.on('close', () => done(text));
-    const head = ['POST /v1/threads HTTP/1.1', 'Host: localhost', ...lines];
+    const head = [`${start} HTTP/1.1`, 'Host: localhost', ...lines];
     socket.write(`${head.join('\r\n')}\r\n\r\n`);
     if (rest !== '') socket.write(rest);
   });
@@ -305,6 +305,18 @@ test('a large body is read only after its key has been checked', async (t) => {
     const wrong = `Authorization: Bearer ${alice.secret.slice(0, -1)}x`;
     assert.match(await sendHead(server, [json, length, wrong]), /^HTTP\/1\.1 401 /);
   }
+  // Routes without a key do not collect a body.
+  const probe = (await fetch(`${server.url}/healthz`)).status;
+  assert.equal(probe, 200);
+  for (const path of ['/healthz', '/readyz', '/metrics'])
+    assert.match(await sendHead(server, ['Content-Length: 4000000'], '', `GET ${path}`),
+      /^HTTP\/1\.1 413 /);
+  // Faults of the path are reported, and nothing is acknowledged.
+  const known = `Authorization: Bearer ${alice.secret}`;
+  for (const line of ['PATCH /v1/threads/not-a-uuid', 'POST /v1/threads/x/events',
+    'DELETE /v1/threads/x'])
+    assert.match(await sendHead(server, [json, known, 'Transfer-Encoding: chunked'],
+      '2\r\n{}\r\n0\r\n\r\n', line), /^HTTP\/1\.1 4(04|22) /, line);
   const title = 'x'.repeat(100);
   const body = JSON.stringify({ title, metadata: { text: 'y'.repeat(70_000) } });
   const key = `Authorization: Bearer ${alice.secret}`;

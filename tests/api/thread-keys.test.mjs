@@ -151,6 +151,12 @@ test('keys of principals have namespaces of their own', async (t) => {
   assert.equal(expectStatus(await admin.patch(path, { key: 'j' }, as('ada')), 200).key_owner,
     'user:ada');
   expectProblem(await admin.get(byKey('j')), 404, 'not_found');
+  // A principal cannot take the tenant's key from a thread that both use.
+  const writer = { principal: 'user:dan', permission: 'read_write' };
+  expectStatus(await admin.post(`/v1/threads/${second.id}/participants`, writer), 201);
+  for (const key of ['other', null])
+    expectProblem(await admin.patch(`/v1/threads/${second.id}`, { key }, as('dan')), 403,
+      'forbidden');
   // A principal that left its thread does not see it, and its key stays taken.
   expectStatus(await admin.del(`/v1/threads/${first.id}/participants/me`, as('eve')), 200);
   expectProblem(await admin.get(byKey('k'), as('eve')), 404, 'not_found');

@@ -154,10 +154,9 @@ enum error handle_price_put(struct call *call, struct context *c)
     if (body->has_long_context)
         TRY(take_rates(c, "/long_context", &body->long_context.rates, &price.long_rates));
     TRY(price_put(c, &price, &is_new));
-    answer(call, &price);
     if (is_new)
         call->answer.status = 201;
-    return OK;
+    return answer(call, &price);
 }
 
 enum error handle_price_get(struct call *call, struct context *c)

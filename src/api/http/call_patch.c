@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* PATCH: RFC 7396 and RFC 6902 over the part of an object that clients may change. */
-#include "api/http/call.h"
+#include "api/http/access.h"
 #include "base/json/json_patch.h"
 
 static enum error refuse(struct call *call, const struct json_patch_error *bad)
@@ -34,6 +34,8 @@ enum error call_apply_patch(struct call *call, const void *object, void *out)
     struct json_error bad;
     struct json_patch_error refused;
     struct str text;
+    if (call->request.is_json_patch) /* its operations test and copy the object's members */
+        TRY(access_require_scope(call, scope_to_read(call->route->scope)));
     if (!json_parse(call->arena, document_of(call, object), &target, &bad))
         return problem_set(&call->problem, ERR_TOO_LARGE, "the object is too large to patch");
     bool applied =

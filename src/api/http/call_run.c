@@ -45,13 +45,13 @@ static enum error carry_out(struct call *call, struct context *c)
     c->request_id = call->request.id;
     TRY(access_authenticate(call, c));
     TRY(access_check_scope(call, c));
-    if (call->checks_head)
-        return OK;
     /* Only an authenticated client receives the faults of its request. */
     if (call->request.is_bad) {
         call->problem = *call->request.problem;
         return call->problem.code;
     }
+    if (call->checks_head)
+        return OK;
     TRY(access_check_path(call, c));
     return handle(call, c);
 }
@@ -209,6 +209,7 @@ void call_check_head(struct call *call)
 {
     call->is_admitting = true;
     call->checks_head = true;
+    keep_problem(call);
     call->mark = arena_mark(call->arena);
     submit(call, STORE_READ);
 }

@@ -306,12 +306,18 @@ static void end_with_client(struct front_call *fc)
     fc->poll.running = false;
 }
 
+/* The limit of routes without a key, which take no body: nothing is collected for them. */
+enum { UNUSED_BODY_BYTES = 1024 };
+
 static void on_body(struct http_exchange *x, struct str body);
 
 static void read_body(struct front_call *fc)
 {
     struct call *call = &fc->call;
-    size_t limit = call->route->body_limit > 0 ? call->route->body_limit : ROUTE_BODY_DEFAULT;
+    bool is_open = call->route->mode == ROUTE_STATIC || call->route->flags & ROUTE_PUBLIC;
+    size_t limit = is_open                       ? UNUSED_BODY_BYTES
+                   : call->route->body_limit > 0 ? call->route->body_limit
+                                                 : ROUTE_BODY_DEFAULT;
     call->is_admitted = call->is_admitting = call->checks_head = false;
     http_exchange_read_body(fc->x, limit, on_body);
 }

@@ -107,10 +107,9 @@ enum error handle_thread_ensure(struct call *call, struct context *c)
     bool is_new = false;
     thread.key = call->request.texts[0];
     TRY(thread_ensure(c, &thread, &is_new));
-    answer(call, &thread);
     if (is_new)
         call->answer.status = 201;
-    return OK;
+    return answer(call, &thread);
 }
 
 enum error handle_thread_get_by_key(struct call *call, struct context *c)

@@ -70,7 +70,7 @@ static enum error check_grants(struct context *c, struct str granted_to)
         return OK;
     struct json_iter it = json_iter(json_root(&doc));
     for (size_t i = 0; json_next(&it, &key, &item); i++)
-        if (!principal_is_valid(json_string(c->arena, item)))
+        if (json_type(item) != JSON_STRING || !principal_is_valid(json_string(c->arena, item)))
             return problem_fault(c->problem, arena_printf(c->arena, "/granted_to/%zu", i),
                 "%s; user:* is every user", PRINCIPAL_RULE);
     return OK;
@@ -106,9 +106,22 @@ static bool is_granted(struct context *c, struct str granted_to)
     struct json_iter it = json_iter(json_root(&doc));
     bool is_user = str_starts_with(c->principal, STR("user:"));
     while (json_next(&it, &key, &item))
-        if (json_string_eq(item, c->principal) || (is_user && json_string_eq(item, STR("user:*"))))
+        if (json_type(item) == JSON_STRING && (json_string_eq(item, c->principal) ||
+                                                  (is_user && json_string_eq(item, STR("user:*")))))
             return true;
     return false;
+}
+
+enum error agent_find_by_name(
+    struct context *c, struct str name, bool *out_found, struct uuid *out_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_ID_OF_NAME);
+    query_text(&q, name, name);
+    *out_found = query_next(&q);
+    if (*out_found)
+        *out_id = row_uuid(&q);
+    return query_end(&q);
 }
 
 enum error agent_may_use(struct context *c, struct uuid id, bool *out_may)

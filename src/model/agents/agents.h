@@ -87,6 +87,9 @@ MUST_CHECK enum error agent_lock(struct context *c, struct uuid id);
 /* ERR_FORBIDDEN for every principal, including the agent itself: only keys of the tenant may change
  * an agent and its configuration. */
 MUST_CHECK enum error agent_allow_tenant(struct context *c);
+/* Finds the agent with this name. */
+MUST_CHECK enum error agent_find_by_name(
+    struct context *c, struct str name, bool *out_found, struct uuid *out_id);
 /*
  * out_may is true if the request may start runs of the agent and add it to a thread: it acts for
  * the tenant or for the agent itself, or the agent is granted to its principal. False if the agent

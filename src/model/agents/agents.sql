@@ -36,6 +36,9 @@ SELECT 1 FROM agents WHERE tenant_id = :tenant_id AND id = :id FOR KEY SHARE;
 -- name: agent_count
 SELECT count(*) FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 
+-- name: agent_id_of_name
+SELECT id FROM agents WHERE tenant_id = :tenant_id AND name = :name;
+
 -- name: agent_get
 SELECT {{agent_row}} FROM agents WHERE tenant_id = :tenant_id AND id = :id;
 

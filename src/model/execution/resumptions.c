@@ -2,6 +2,7 @@
 #include "model/execution/resumptions.h"
 
 #include "base/json/json_write.h"
+#include "model/agents/agents.h"
 #include "model/execution/awaited_tools.h"
 #include "model/execution/resumption_check.h"
 #include "model/execution/resumptions.sql.h"
@@ -232,6 +233,17 @@ static enum error replace_list(
     return str_is_none(list) ? OK : transcript_replace(c, thread_id, list, id);
 }
 
+/* A request that may not see the prompt cannot make it the prompt of another agent. */
+static void keep_prompt_owner(
+    const struct context *c, const struct resumption *before, struct resumption *after)
+{
+    if (before->version == 0 || str_differs(before->system_prompt, after->system_prompt) ||
+        agent_may_see_prompts(c, before->has_agent_id, before->agent_id))
+        return;
+    after->has_agent_id = before->has_agent_id;
+    after->agent_id = before->agent_id;
+}
+
 enum error resumption_write(
     struct context *c, const struct resumption *before, struct resumption *after)
 {
@@ -243,6 +255,7 @@ enum error resumption_write(
     resumption_defaults(after);
     TRY(resumption_check(c, after));
     TRY(take_from_definition(c, after));
+    keep_prompt_owner(c, before, after);
     TRY(replace_list(c, after->thread_id, after->messages, &after->messages_id));
     TRY(replace_list(c, after->thread_id, after->conversation_history, &after->history_id));
     TRY(write_row(c, after, before->version == 0));

@@ -307,6 +307,23 @@ static void start_defaults(struct run *run, const struct thread *thread)
         run->agent = thread->agent;
 }
 
+/* Workers claim runs by the name of the agent, so the name needs the same right as the id. */
+static enum error check_name(struct context *c, struct uuid thread_id, const struct run *run)
+{
+    struct uuid agent_id;
+    bool found = false, may = true;
+    if (str_is_none(c->principal) || str_is_none(run->agent))
+        return OK;
+    TRY(agent_find_by_name(c, run->agent, &found, &agent_id));
+    if (found)
+        TRY(run_may_start(c, true, thread_id, agent_id, &may));
+    return may ? OK
+               : problem_set(c->problem, ERR_FORBIDDEN,
+                     "the agent \"%.*s\" neither participates in the thread nor is it granted to "
+                     "%.*s",
+                     STR_ARG(run->agent), STR_ARG(c->principal));
+}
+
 enum error run_start(
     struct context *c, struct uuid thread_id, enum run_policy policy, struct run *run)
 {
@@ -318,6 +335,7 @@ enum error run_start(
     run->id = uuid_v7();
     run->thread_id = thread_id;
     start_defaults(run, &thread);
+    TRY(check_name(c, thread_id, run));
     run->status = RUN_QUEUED;
     run->phase = PHASE_CREATED;
     TRY(insert(c, run));

@@ -468,6 +468,8 @@ enum error participant_update(
 {
     after->id = before->id;
     after->thread_id = before->thread_id;
+    if (granted(after) > granted(before) && !before->active)
+        TRY(check_invitation(c, before->principal));
     after->principal = before->principal;
     after->online = before->online && after->active;
     TRY(context_check_match(c, before->version));

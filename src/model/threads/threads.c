@@ -160,6 +160,17 @@ static enum error check_new_key(struct context *c, struct str key)
     return found ? key_taken(c, key, true, owner) : OK;
 }
 
+/* A principal may change only keys of its own namespace. */
+static enum error check_key_change(struct context *c, const struct thread *before, struct str key)
+{
+    bool is_own = str_is_none(before->key) || str_is_none(c->principal) ||
+                  str_eq(before->key_owner, c->principal);
+    if (!is_own)
+        return problem_set(c->problem, ERR_FORBIDDEN,
+            "the key of the thread is not in the namespace of %.*s", STR_ARG(c->principal));
+    return check_new_key(c, key);
+}
+
 /* --- Create, read, list --------------------------------------------------------------------- */
 
 /* Writes the small members of the thread, but no documents. */
@@ -462,7 +473,7 @@ enum error thread_update(struct context *c, const struct thread *before, struct 
     if (e == OK && status_changes)
         e = check_transition(c, before->status, after->status);
     if (e == OK && key_changes)
-        e = check_new_key(c, key);
+        e = check_key_change(c, before, key);
     if (e == OK && (documents_change || metadata_changes))
         e = save_undo(c, before->id);
     after->id = before->id;

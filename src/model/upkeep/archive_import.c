@@ -173,6 +173,7 @@ static enum error free_key(struct archive_walk *w, struct archive_value *row, st
     if (!found)
         return OK;
     *key = (struct archive_value){.is_null = true};
+    row[archive_field(w->member, "key_owner")] = (struct archive_value){.is_null = true};
     ids_find(&w->archive->ids[SORT_THREAD], from)->key_dropped = true;
     return OK;
 }
