@@ -240,7 +240,23 @@ class Server {
     return client;
   }
 
+  /** While the server is down, a connection of another test may use its port for a moment. */
   async start() {
+    for (let i = 0; ; i++) {
+      const before = this.stderr;
+      try {
+        await this.#startOnce();
+        return;
+      } catch (error) {
+        if (i === 100 || !this.stderr.slice(before.length).includes('Address already in use'))
+          throw error;
+        this.stderr = before;
+        await pause(100);
+      }
+    }
+  }
+
+  async #startOnce() {
     assert.equal(this.#process, null, 'the server runs already');
     const store =
       this.db === null
