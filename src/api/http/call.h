@@ -102,10 +102,11 @@ struct call {
     struct answer answer;
     struct problem problem; /* the error, when the call fails */
 
-    /* Only for ROUTE_UPLOAD. */
+    /* A READ job admits an upload, or a large body, before its bytes are read. */
     bool is_admitting; /* the current or last job is the admission */
     bool is_admitted;
     bool checks_head; /* the admission is that of call_check_head */
+    /* Only for ROUTE_UPLOAD. */
     struct intake upload;
     void *prepared; /* the result of the route's `prepare` */
 

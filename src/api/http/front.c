@@ -314,8 +314,7 @@ static void on_body(struct http_exchange *x, struct str body);
 static void read_body(struct front_call *fc)
 {
     struct call *call = &fc->call;
-    bool is_open = call->route->mode == ROUTE_STATIC || call->route->flags & ROUTE_PUBLIC;
-    size_t limit = is_open                       ? UNUSED_BODY_BYTES
+    size_t limit = route_is_public(call->route)  ? UNUSED_BODY_BYTES
                    : call->route->body_limit > 0 ? call->route->body_limit
                                                  : ROUTE_BODY_DEFAULT;
     call->is_admitted = call->is_admitting = call->checks_head = false;
@@ -480,7 +479,7 @@ enum { UNCHECKED_BODY_BYTES = 64 * 1024 };
 static bool has_large_body(const struct call *call)
 {
     const struct http_request *r = call->request.http;
-    return call->route->mode != ROUTE_STATIC &&
+    return !route_is_public(call->route) &&
            (r->chunked || r->content_length > UNCHECKED_BODY_BYTES);
 }
 

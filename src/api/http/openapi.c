@@ -351,7 +351,7 @@ static void write_header_parameters(struct json_writer *w, const struct route *r
         write_header_parameter(
             w, "If-Range", "ETag that the object must have for the range to be returned");
     }
-    if (r->mode != ROUTE_STATIC && !(r->flags & ROUTE_PUBLIC))
+    if (!route_is_public(r))
         write_header_parameter(w, "Cairn-Principal",
             "user:NAME or agent:UUID: restricts the request to this principal");
     if (r->flags & ROUTE_FENCED)
@@ -595,11 +595,6 @@ static void write_operation_id(struct json_writer *w, const struct route *r)
     json_write_string(w, (struct str){id, len});
 }
 
-static bool is_public(const struct route *r)
-{
-    return r->mode == ROUTE_STATIC || (r->flags & ROUTE_PUBLIC) != 0;
-}
-
 static void write_operation(struct json_writer *w, const struct route *r)
 {
     char method[8];
@@ -610,12 +605,12 @@ static void write_operation(struct json_writer *w, const struct route *r)
     json_write_object(w);
     write_operation_id(w, r);
     member(w, "summary", r->summary);
-    if (!is_public(r))
+    if (!route_is_public(r))
         member(w, "x-cairn-scope", scope_name(r->scope));
     write_parameters(w, r);
     write_body(w, r);
     write_answers(w, r);
-    if (is_public(r)) {
+    if (route_is_public(r)) {
         json_write_key(w, STR("security"));
         json_write_array(w);
         json_write_end(w);

@@ -117,3 +117,8 @@ enum route_param route_param_kind(struct str name)
             return ROUTE_PARAM_NUMBER;
     return str_ends_with(name, STR("_id")) ? ROUTE_PARAM_UUID : ROUTE_PARAM_TEXT;
 }
+
+bool route_is_public(const struct route *route)
+{
+    return route->mode == ROUTE_STATIC || (route->flags & ROUTE_PUBLIC) != 0;
+}

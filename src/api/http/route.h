@@ -115,6 +115,8 @@ enum route_found { ROUTE_FOUND, ROUTE_UNKNOWN, ROUTE_OTHER_METHOD };
 enum route_found route_find(struct arena *arena, struct str method, struct str path,
     const struct route **out_route, struct str out_params[ROUTE_MAX_PARAMS], struct str *out_allow);
 
+/* Returns true for routes that are answered without a key. */
+bool route_is_public(const struct route *route);
 /* Returns the name of a path parameter ("thread_id"), or STR_NONE after the last. */
 struct str route_param_name(const struct route *route, size_t index);
 enum route_param route_param_kind(struct str name);

@@ -6,11 +6,6 @@
 
 enum { ARENA_BYTES = 1024 * 1024 };
 
-static bool is_public(const struct route *r)
-{
-    return r->mode == ROUTE_STATIC || (r->flags & ROUTE_PUBLIC) != 0;
-}
-
 static void complain(const struct route *r, const char *what)
 {
     test_fail(__FILE__, __LINE__, "%s %s: %s", r->method, r->path, what);
@@ -61,7 +56,7 @@ TEST(every_route_needs_a_scope_or_is_open_to_all_on_purpose)
     for (size_t i = 0; i < route_count; i++) {
         const struct route *r = &routes[i];
         bool whoami = strcmp(r->path, "/v1/whoami") == 0;
-        if ((r->scope == SCOPE_NONE) != (is_public(r) || whoami))
+        if ((r->scope == SCOPE_NONE) != (route_is_public(r) || whoami))
             complain(r, "needs a scope, or to be public");
         unsigned bits = (unsigned)r->scope;
         if ((bits & (bits - 1)) != 0)
