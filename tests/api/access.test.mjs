@@ -258,6 +258,13 @@ test('grants are principals, and each change of them is audited', async (t) => {
   for (const bad of ['alice', 1, null, true, {}, ['user:x']])
     expectFault(await admin.post('/v1/agents', { name: 'a', granted_to: ['user:x', bad] }),
       422, 'invalid_input', '/granted_to/1');
+  // 16 KiB as compact JSON, and one byte more.
+  const names = Array.from({ length: 64 }, (_, i) => `user:${String(i).padStart(248, 'x')}`);
+  const most = [...names.slice(1), `user:${'y'.repeat(247)}`];
+  assert.equal(JSON.stringify(most).length, 16 * 1024);
+  expectStatus(await admin.post('/v1/agents', { name: 'most', granted_to: most }), 201);
+  expectFault(await admin.post('/v1/agents', { name: 'over', granted_to: [...names] }), 422,
+    'invalid_input', '/granted_to');
   const agent = await promptedAgent(admin);
   assert.equal(agent.granted_to, null);
   const change = { granted_to: ['user:*'] };

@@ -151,10 +151,8 @@ static enum error check_run(struct call *call, struct context *c, struct uuid ru
 
 static enum error check_agent(struct context *c, struct uuid agent_id)
 {
-    struct uuid own;
-    if (principal_agent(c->principal, &own) && uuid_eq(own, agent_id))
-        return OK;
-    return context_not_found(c, "agent", agent_id);
+    return principal_is_agent(c->principal, agent_id) ? OK
+                                                      : context_not_found(c, "agent", agent_id);
 }
 
 enum error access_check_path(struct call *call, struct context *c)

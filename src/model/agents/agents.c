@@ -48,28 +48,41 @@ static struct str describe_grants(struct arena *arena, const struct agent *agent
     return json_text_take(&text, arena);
 }
 
+static enum error too_large(struct context *c)
+{
+    return problem_set(
+        c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
+}
+
 static enum error check_metadata(struct context *c, struct str metadata)
 {
     struct json_doc doc;
     struct json_error unused;
     if (!json_parse(c->arena, metadata, &doc, &unused))
-        return problem_set(
-            c->problem, ERR_TOO_LARGE, "the request exceeds the memory limit of a request");
+        return too_large(c);
     if (json_count(json_root(&doc)) > AGENT_METADATA_MEMBERS)
         return problem_fault(
             c->problem, STR("/metadata"), "must have at most %d members", AGENT_METADATA_MEMBERS);
     return OK;
 }
 
+/* The array of principals; false if there are none. */
+static bool parse_grants(struct context *c, struct str granted_to, struct json_doc *out)
+{
+    struct json_error unused;
+    return !str_is_none(granted_to) && json_parse(c->arena, granted_to, out, &unused);
+}
+
 static enum error check_grants(struct context *c, struct str granted_to)
 {
     struct json_doc doc;
-    struct json_error unused;
-    struct json key, item;
-    if (str_is_none(granted_to) || !json_parse(c->arena, granted_to, &doc, &unused))
+    struct json item;
+    if (str_is_none(granted_to))
         return OK;
+    if (!parse_grants(c, granted_to, &doc))
+        return too_large(c);
     struct json_iter it = json_iter(json_root(&doc));
-    for (size_t i = 0; json_next(&it, &key, &item); i++)
+    for (size_t i = 0; json_next(&it, NULL, &item); i++)
         if (json_type(item) != JSON_STRING || !principal_is_valid(json_string(c->arena, item)))
             return problem_fault(c->problem, arena_printf(c->arena, "/granted_to/%zu", i),
                 "%s; user:* is every user", PRINCIPAL_RULE);
@@ -85,27 +98,21 @@ struct str agent_principal(struct arena *arena, struct uuid id)
     return arena_printf(arena, "agent:%.*s", UUID_TEXT_LEN, text);
 }
 
-static bool is_self(const struct context *c, struct uuid agent_id)
-{
-    struct uuid own;
-    return principal_agent(c->principal, &own) && uuid_eq(own, agent_id);
-}
-
 bool agent_may_see_prompts(const struct context *c, bool has_agent_id, struct uuid agent_id)
 {
-    return str_is_none(c->principal) || (has_agent_id && is_self(c, agent_id));
+    return str_is_none(c->principal) ||
+           (has_agent_id && principal_is_agent(c->principal, agent_id));
 }
 
 static bool is_granted(struct context *c, struct str granted_to)
 {
     struct json_doc doc;
-    struct json_error unused;
-    struct json key, item;
-    if (str_is_none(granted_to) || !json_parse(c->arena, granted_to, &doc, &unused))
+    struct json item;
+    if (!parse_grants(c, granted_to, &doc))
         return false;
     struct json_iter it = json_iter(json_root(&doc));
     bool is_user = str_starts_with(c->principal, STR("user:"));
-    while (json_next(&it, &key, &item))
+    while (json_next(&it, NULL, &item))
         if (json_type(item) == JSON_STRING && (json_string_eq(item, c->principal) ||
                                                   (is_user && json_string_eq(item, STR("user:*")))))
             return true;
@@ -128,7 +135,7 @@ enum error agent_may_use(struct context *c, struct uuid id, bool *out_may)
 {
     struct agent agent;
     TRY(agent_exists(c, id, out_may));
-    if (!*out_may || str_is_none(c->principal) || is_self(c, id))
+    if (!*out_may || str_is_none(c->principal) || principal_is_agent(c->principal, id))
         return OK;
     TRY(agent_get(c, id, &agent));
     *out_may = is_granted(c, agent.granted_to);

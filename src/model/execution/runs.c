@@ -310,12 +310,13 @@ static void start_defaults(struct run *run, const struct thread *thread)
 /* Workers claim runs by the name of the agent, so the name needs the same right as the id. */
 static enum error check_name(struct context *c, struct uuid thread_id, const struct run *run)
 {
-    struct uuid agent_id;
+    struct uuid agent_id = UUID_NIL;
     bool found = false, may = true;
     if (str_is_none(c->principal) || str_is_none(run->agent))
         return OK;
     TRY(agent_find_by_name(c, run->agent, &found, &agent_id));
-    if (found)
+    bool is_checked = run->has_agent_id && uuid_eq(run->agent_id, agent_id);
+    if (found && !is_checked)
         TRY(run_may_start(c, true, thread_id, agent_id, &may));
     return may ? OK
                : problem_set(c->problem, ERR_FORBIDDEN,

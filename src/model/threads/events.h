@@ -96,7 +96,7 @@ bool event_kind_is_plain(struct str kind);
 bool event_kind_is_free(struct str kind);
 /* Returns true for every valid kind, including those that only Cairn appends. */
 bool event_kind_is_known(struct str kind);
-/* Returns true for kinds that only Cairn appends. */
+/* Returns true for kinds in a namespace of Cairn's. */
 bool event_kind_is_reserved(struct str kind);
 /* OK for kinds that clients may append, else a fault at `pointer`. */
 MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struct str pointer);

@@ -35,6 +35,12 @@ bool principal_agent(struct str principal, struct uuid *out_agent_id)
            uuid_parse(str_slice(principal, AGENT.len, principal.len), out_agent_id);
 }
 
+bool principal_is_agent(struct str principal, struct uuid agent_id)
+{
+    struct uuid own;
+    return principal_agent(principal, &own) && uuid_eq(own, agent_id);
+}
+
 bool principal_is_valid(struct str principal)
 {
     struct uuid agent_id;

@@ -68,6 +68,8 @@ extern const char PRINCIPAL_RULE[];
 MUST_CHECK enum error principal_check(struct context *c, struct str principal, struct str pointer);
 /* Returns the id of "agent:UUID"; false for users. */
 bool principal_agent(struct str principal, struct uuid *out_agent_id);
+/* Returns true if the principal is this agent. */
+bool principal_is_agent(struct str principal, struct uuid agent_id);
 
 /*
  * OK if the context's principal may read the thread, or write to it. ERR_NOT_FOUND: it does not
