@@ -76,7 +76,7 @@ def check_errors(path, text):
 
 
 # Data that a function holds without CLEANUP must be released before TRY may return.
-HELD = re.compile(r"(?:(\w+) = sha256_create\(\)|(?:json_text|buf)_init\(&(\w+),)")
+HELD = re.compile(r"(?:(\w+) = (?:sha256_create|BUF_INIT)\(|(?:json_text|buf)_init\(&(\w+),)")
 RELEASED = r"\b(sha256_finish|json_text_take|buf_deinit|buf_take)\(&?%s\b"
 
 
