@@ -11,6 +11,7 @@
 #   make bench    measure, print tables, write bench/RESULTS.md; BENCH="--only growth": one section;
 #                 BENCH_DIR: the directory for data, /tmp by default
 #   make fuzz     run the fuzzers, FUZZ_SECONDS=60 each, and print their coverage
+#   make mutants  SEED=1 COUNT=60: change src in 60 places, one at a time; print those that no test notices
 #   make fresh    run `make run` and `make test` in a new Debian 12
 #   make sdk      regenerate the clients' API code after a change of routes
 #   make format   clang-format every C file in place
@@ -24,10 +25,12 @@ FUZZ_SECONDS ?= 60
 CHAOS_CYCLES ?= 100
 BENCH ?=
 CRASH_CYCLES ?= 1000
+SEED ?= 1
+COUNT ?= 60
 LISTEN ?= 127.0.0.1:7420
 DATA ?= ./data
 
-.PHONY: build run test verify one clients chaos crash bench fuzz fresh sdk format install uninstall deb try-deb clean
+.PHONY: build run test verify one clients chaos crash bench fuzz mutants fresh sdk format install uninstall deb try-deb clean
 
 build:
 	@tools/deps build
@@ -70,6 +73,10 @@ bench: build
 fuzz:
 	@tools/deps build test fuzz
 	@tools/fuzz.py $(FUZZ_SECONDS)
+
+mutants:
+	@tools/deps build test
+	@tools/mutants.py --seed $(SEED) --count $(COUNT)
 
 fresh:
 	@tools/deps fresh

@@ -42,7 +42,7 @@ class Rig:
         "seed": (["measure.c"], ["pkg:libpq"]),
         "libpq": (["{built}/model/statements.c"], ["pkg:libpq", "-lpthread"]),
         "embedded": (["measure.c", "{built}/lib/libcairn.a"],
-                     ["-lsqlite3", "-lpq", "-lcrypto", "-lzstd", "-lpthread"]),
+                     ["-lsqlite3", "-lpq", "-lcrypto", "-lzstd", "-lz", "-lpthread"]),
     }
 
     def __init__(self, binary, directory, quick):

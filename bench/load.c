@@ -11,8 +11,10 @@
  *     LINES     redis: the number of lines of a response
  * With a RATE, latencies start when a request was due, so that the stall of a server counts for all
  * requests that would have waited; without one, they start when the request was sent. Every
- * response must be 2xx, or not an error of Redis. Prints rate, requests, latency_p50 … latency_max
- * and cpu (its own), in microseconds.
+ * response must be 2xx, or not an error of Redis. With a RATE, a 503 counts like a response, and a
+ * request without a response counts as if the response came when the program stopped waiting.
+ * Prints rate, requests, unserved (503 or no response), latency_p50 … latency_max and cpu (its
+ * own), in microseconds.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -52,7 +54,7 @@ static struct {
     struct connection *connections;
     struct connection **idle; /* a ring, so that the connections take turns */
     size_t first_idle, n_idle;
-    size_t n_sent, n_done;
+    size_t n_sent, n_done, n_unserved;
     double start_us, last_us;
     int epoll_fd;
     struct samples latency;
@@ -143,7 +145,9 @@ static bool take_answer(struct connection *c, const char *bytes, size_t n)
 {
     if (!answer_take(&c->answer, bytes, n))
         return false;
-    if (c->answer.status / 100 != 2)
+    bool is_refused = run.rate > 0 && c->answer.status == 503;
+    run.n_unserved += is_refused;
+    if (!is_refused && c->answer.status / 100 != 2)
         die("a request was rejected: %.400s", c->answer.head);
     return true;
 }
@@ -243,11 +247,26 @@ static void turn(void)
         send_what_is_due();
 }
 
+/* Counts the requests that got no response, and those that no connection was free for. */
+static void give_up(double now)
+{
+    if (run.rate == 0)
+        die("%zu requests got no response", run.n_sent - run.n_done);
+    run.n_unserved += run.n_sent - run.n_done;
+    for (size_t i = 0; i < run.n_connections; i++)
+        if (run.connections[i].is_busy)
+            samples_add(&run.latency, now - run.connections[i].due_us);
+    for (; may_send(due_us(run.n_sent)); run.n_sent++, run.n_unserved++)
+        samples_add(&run.latency, now - due_us(run.n_sent));
+}
+
 static bool is_over(void)
 {
     double now = now_us();
-    if (now - run.start_us > run.seconds * 1e6 + DRAIN_US)
-        die("%zu requests got no response", run.n_sent - run.n_done);
+    if (now - run.start_us > run.seconds * 1e6 + DRAIN_US) {
+        give_up(now);
+        return true;
+    }
     bool may_more = run.rate > 0 ? may_send(due_us(run.n_sent)) : may_send(now);
     return !may_more && run.n_done == run.n_sent;
 }
@@ -285,6 +304,7 @@ static void print_results(double cpu)
     double took_us = run.max_requests > 0 ? run.last_us - run.start_us : run.seconds * 1e6;
     print_result("rate", (double)run.latency.n * 1e6 / took_us);
     print_result("requests", (double)run.n_done);
+    print_result("unserved", (double)run.n_unserved);
     print_result("cpu", cpu);
     print_samples("latency", &run.latency);
 }

@@ -21,12 +21,15 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 
 import appends
+import archives
 import checkpoints
 import embedded
 import files
+import flood
 import growth
 import hostile
 import messages
+import noisy
 import postgres
 import process
 import savers
@@ -38,10 +41,11 @@ from lib import HERE, Rig, paragraph, remove, running
 SECTIONS = {"appends": appends.measure, "subscribers": subscribers.measure,
             "growth": growth.measure, "process": process.measure, "embedded": embedded.measure,
             "slow": hostile.measure_slow, "deaf": hostile.measure_deaf,
+            "flood": flood.measure, "noisy": noisy.measure,
             "postgres": postgres.measure,
             "messages": messages.measure, "steps": steps.measure,
             "checkpoints": checkpoints.measure, "savers": savers.measure,
-            "files": files.measure}
+            "files": files.measure, "archives": archives.measure}
 STORE = HERE / "results.json"
 
 

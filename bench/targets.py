@@ -6,30 +6,40 @@ from lib import table
 
 
 class Target:
-    """`seen` extracts the figure from the section's facts. `why` explains a missed target from the
-    same facts."""
+    """`seen` extracts the figure from the section's facts, or from a `part` of them, which may be
+    missing; it returns None if these facts were measured before the figure was. `why` explains a
+    missed target from the same facts."""
 
-    def __init__(self, letter, what, section, seen, goal, unit="", *, most=False, why=None):
+    def __init__(self, letter, what, section, seen, goal, unit="", *, part=None, most=False,
+                 why=None):
         self.letter, self.what, self.section, self.seen = letter, what, section, seen
+        self.part = part
         self.goal, self.unit, self.most, self.why = goal, unit, most, why
 
     def number(self, value):
+        if value == REFUSED:
+            return "refused"
         digits = 0 if self.goal >= 1000 or value == int(value) else 2 if self.goal < 100 else 1
         return f"{value:,.{digits}f}{self.unit}"
 
     def row(self, facts):
         sign = "≤" if self.most else "≥"
         goal = f"{sign} {self.number(self.goal)}"
-        if self.section not in facts:
+        facts = facts.get(self.section)
+        if facts and self.part:
+            facts = facts.get(self.part)
+        if not facts:
             return [self.letter, self.what, goal, "not measured", "", ""]
-        value = self.seen(facts[self.section])
+        value = self.seen(facts)
+        if value is None:
+            return [self.letter, self.what, goal, "not measured", "", ""]
         if value <= self.goal if self.most else value >= self.goal:
             return [self.letter, self.what, goal, self.number(value), "met", ""]
         return [self.letter, self.what, goal, self.number(value), self.shortfall(value),
-                self.why(facts[self.section]) if self.why else ""]
+                self.why(facts) if self.why else ""]
 
     def shortfall(self, value):
-        if self.goal == 0:
+        if self.goal == 0 or value == REFUSED:
             return "**missed**"
         if self.most:
             return f"**missed**: {value / self.goal:.2f} times the target"
@@ -103,6 +113,59 @@ def why_slow(facts):
             " clients.")
 
 
+def why_noisy(facts):
+    worst = max(facts["worst"], key=lambda name: max(
+        facts["worst"][name][what]["p99"] for what in ("read", "write")))
+    p99 = max(facts["worst"][worst][what]["p99"] for what in ("read", "write")) / 1000
+    text = f"Of {facts['routes']} routes. The worst: `{worst}`, {p99:.0f} ms."
+    if "alone" in facts:
+        text += (f" With a server of its own, the quiet tenant exceeds a limit next to"
+                 f" {facts['above'] - len(facts['alone'])} of {facts['above']}, too.")
+    return text
+
+
+def noisy(engine):
+    return (
+        Target("noisy", f"{engine}: routes next to which a p99 of others is above 100 ms", "noisy",
+               lambda f: f["slow"], 0, part=engine, most=True, why=why_noisy),
+        Target("noisy", f"{engine}: routes next to which it is above 5 times the idle p99", "noisy",
+               lambda f: f["above"], 0, part=engine, most=True, why=why_noisy),
+        Target("noisy", f"{engine}: of these, routes next to which it is not, with a server of its"
+               " own", "noisy", lambda f: len(f["alone"]) if "alone" in f else None, 0,
+               part=engine, most=True,
+               why=why_noisy))
+
+
+REFUSED = float("inf")
+
+
+def transfers(facts, what, figure):
+    """Returns the figure of each size. A refused import misses each target."""
+    return [size[what][figure] if size[what] else REFUSED for size in facts["sizes"]]
+
+
+def spread(facts, what, figure):
+    """Returns the greatest figure, relative to the smallest."""
+    seen = transfers(facts, what, figure)
+    return max(seen) / min(seen)
+
+
+def archives(what):
+    def why_time(facts):
+        return (f"CPU time differs by {spread(facts, what, 'cpu_us'):.2f}; the rest is waiting for"
+                " the disk and for a CPU.")
+
+    return (
+        Target("archives", f"{what}: time per message at the worst size, relative to the best",
+               "archives", lambda f: spread(f, what, "us"), 1.3, most=True, why=why_time),
+        Target("archives", f"{what}: CPU time per message, likewise", "archives",
+               lambda f: spread(f, what, "cpu_us"), 1.3, most=True),
+        Target("archives", f"{what}: growth of the server's memory", "archives",
+               lambda f: max(transfers(f, what, "mib")), 64, " MiB", most=True),
+        Target("archives", f"{what}: p99 of small reads beside it", "archives",
+               lambda f: max(transfers(f, what, "p99")), 50, " ms", most=True))
+
+
 def ahead(connections, peer, name):
     case = f"one-{connections}"
     return Target("a", f"{connections} connection{'s'[:connections > 1]}: relative to {name}",
@@ -144,6 +207,8 @@ TARGETS = (
            most=True),
     Target("deaf", "subscribers that never read and stayed connected", "deaf",
            lambda f: f["left"] - 9000, 0, most=True),
+    *noisy("SQLite"),
+    *noisy("PostgreSQL"),
     Target("checkpoints", "size of 200 checkpoints of a growing list, relative to full copies",
            "checkpoints", lambda f: f["share"] * 100, 2, " %", most=True),
     Target("checkpoints", "the last 20 incremental puts, relative to the first 20", "checkpoints",
@@ -152,6 +217,8 @@ TARGETS = (
            "checkpoints", lambda f: f["get_ratio"], 5, most=True),
     Target("files", "2 GiB up and down: maximum memory of a server", "files",
            lambda f: max(place["most_mib"] for place in f.values()), 32, " MiB", most=True),
+    *archives("export"),
+    *archives("import"),
 )
 
 

@@ -304,8 +304,9 @@ def check_tables(archive):
 def expression(member, field, subject):
     """The SQL of the field. A column that equals one of the parent is read from the parent, whose
     index the pages follow."""
-    if subject in field.selects or None in field.selects:
-        return field.selects.get(subject) or field.selects[None]
+    selected = field.selects.get(subject) or field.selects.get(None)
+    if selected:
+        return selected
     for left, column, right, other in joined(member.parent[2] if member.parent else None):
         if (left, column) == (field.alias, field.name):
             return f"{right}.{other}"
@@ -316,30 +317,53 @@ def tuple_of(parts):
     return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
-def next_page(member, subject):
-    """The condition for the rows after the previous page, and their order. The keys of the parent
-    are first: `>=` on those alone lets the engine continue in the parent's index."""
+def condition_of(member, subject):
+    """The condition that limits the rows to the subject; empty for the rows of a tenant."""
+    condition = member.subjects[subject]
+    if condition or subject == "tenant":
+        return condition
+    return f"{expression(member, member.field(f'{subject}_id'), subject)} = :from"
+
+
+def keys_of(member, subject):
+    """The keys of the order: field, SQL and parameter. Keys that the subject fixes are left out,
+    because an engine would sort the rows by them."""
     keys = []
     for f in member.fields:
         if "key" in f.flags:
             text = expression(member, f, subject) + (f" {BYTEWISE}" if f.type == "text" else "")
             keys.append((f, text, f":after_{f.name}"))
-    order = "ORDER BY " + ", ".join(text for _, text, _ in keys)
-    inner = [key for key in keys if not key[1].startswith(member.driver + ".")]
-    if not inner:
-        return f"{tuple_of([k[1] for k in keys])} > {tuple_of([k[2] for k in keys])}", order
-    outer = keys[:len(keys) - len(inner)]
-    start = f"{tuple_of([k[1] for k in outer])} >= {tuple_of([k[2] for k in outer])}"
-    if len(inner) == 1 and inner[0][0].kind == "int" and inner[0][0].min == "1":
-        same = " AND ".join(f"{text} = {param}" for _, text, param in outer)
-        _, text, param = inner[0]
-        return f"{start} AND {text} > CASE WHEN {same} THEN {param} ELSE 0 END", order
-    other = " OR ".join(f"{text} <> {param}" for _, text, param in outer)
-    behind = f"{tuple_of([k[1] for k in inner])} > {tuple_of([k[2] for k in inner])}"
-    return f"{start} AND ({other} OR {behind})", order
+    condition = condition_of(member, subject) or ""
+    fixed = f"{keys[0][1]} = :from" in condition.split(" AND ")[0:1]
+    return keys[1:] if fixed and len(keys) > 1 else keys
+
+
+def behind(keys):
+    """The rows whose keys follow those of the last row."""
+    return f"{tuple_of([k[1] for k in keys])} > {tuple_of([k[2] for k in keys])}"
+
+
+def behind_in_parent(member, outer, inner):
+    """Of the parent at which the last page ended only the rows behind its last row, of later
+    parents all. The first key begins at a value, so that the engine can continue in its index."""
+    same = " AND ".join(f"{text} = {param}" for _, text, param in outer) or "true"
+    field, text, param = inner[0]
+    if field.type == "int" and not re.fullmatch(r"[1-9]\d*", field.min):
+        gen_sql.fail(field.place, f"{field.name}: the first key in a parent must be at least 1")
+    first = "0" if field.type == "int" else "''"
+    start = f"CASE WHEN {same} THEN {param} ELSE {first} END"
+    if len(inner) == 1:
+        return f"{text} > {start}"
+    return f"{text} >= {start} AND (NOT ({same}) OR {behind(inner)})"
 
 
 def select_text(member, subject):
+    """Reads a page in the order of an index. A child table is read in the order of its parent: with
+    SQLite as the inner loop, where the rowid, which ends every index, makes the parent's order
+    complete, and "+" keeps the beginning of the parent's page out of the child's index. PostgreSQL
+    only keeps the order of the outer loop and sorts the rows of each parent, of which a page needs
+    no more than its own number."""
+    keys, condition = keys_of(member, subject), condition_of(member, subject)
     columns = ", ".join(expression(member, f, subject) for f in member.fields)
     tables = [*filter(None, [member.parent]), *member.tables]
     table, first, _ = tables[0]
@@ -347,16 +371,30 @@ def select_text(member, subject):
     conditions = {alias: on for _, alias, on in tables if on}
     if member.parent:  # its condition belongs to the table that is joined to it
         conditions = {**conditions, member.tables[0][1]: member.parent[2]}
+    inner = [k for k in keys if member.parent and not k[1].startswith(first + ".")]
+    outer = keys[:len(keys) - len(inner)]
+    order = ", ".join(k[1] for k in inner)
     for table, alias, on in [*tables[1:], *member.joins]:
-        text.append(f"JOIN {table} AS {alias} ON {alias}.tenant_id = {first}.tenant_id"
-                    f" AND {conditions.get(alias, on)}")
+        on = f"{alias}.tenant_id = {first}.tenant_id AND {conditions.get(alias, on)}"
+        if not inner:
+            text.append(f"{{{{sqlite: CROSS}}}} JOIN {table} AS {alias} ON {on}")
+            continue
+        alone = on.replace(f"= {first}.", f"= +{first}.")
+        text.append(f"{{{{sqlite: CROSS JOIN {table} AS {alias} ON {alone}}}}}")
+        text.append(f"{{{{postgres: CROSS JOIN LATERAL (SELECT * FROM {table} AS {alias}\nWHERE"
+                    f" {on}\nAND {behind_in_parent(member, outer, inner)}\nORDER BY {order}"
+                    f" LIMIT :limit) AS {alias}}}}}")
     text.append(f"WHERE {first}.tenant_id = :tenant_id")
-    condition = member.subjects[subject]
-    if not condition and subject != "tenant":
-        condition = f"{expression(member, member.field(f'{subject}_id'), subject)} = :from"
-    behind, order = next_page(member, subject)
     text += [f"AND ({part})" for part in (condition, member.where) if part]
-    return "\n".join([*text, f"AND {behind}", order, "LIMIT :limit"])
+    if not inner:
+        return "\n".join([*text, f"AND {behind(keys)}",
+                          f"ORDER BY {', '.join(k[1] for k in keys)}", "LIMIT :limit"])
+    if outer:
+        text.append(f"AND {tuple_of([k[1] for k in outer])} >= {tuple_of([k[2] for k in outer])}")
+    text.append(f"{{{{sqlite: AND {behind_in_parent(member, outer, inner)}}}}}")
+    outer_order = "".join(f"{k[1]}, " for k in outer)
+    return "\n".join([*text, f"ORDER BY {outer_order}{{{{sqlite: {first}.rowid,}}}} {order}",
+                      "LIMIT :limit"])
 
 
 def insert_text(member, table, alias, on):

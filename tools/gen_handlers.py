@@ -14,6 +14,7 @@ HANDLER = "enum error {}(struct call *call, struct context *c);"
 SCHEMA = "extern const struct schema {};"
 COLUMNS = {
     r"\.(?:handle|admit) = (\w+)": HANDLER,
+    r"\.only_reads = (\w+)": "bool {}(const struct call *call);",
     r"\.prepare = (\w+)": "enum error {}(struct call *call, uint64_t size_bytes);",
     r"\.release = (\w+)": "void {}(struct call *call);",
     r"\.(?:query|body|answer\w*) = &(\w+)": SCHEMA,

@@ -71,11 +71,39 @@ ID_TEXT = ("CASE WHEN X IS NOT NULL THEN lower(substr(hex(X), 1, 8) || '-' || su
            " || '-' || substr(hex(X), 13, 4) || '-' || substr(hex(X), 17, 4)"
            " || '-' || substr(hex(X), 21)) END")
 
+KEY_TEXT = ID_TEXT.removeprefix("CASE WHEN X IS NOT NULL THEN ").removesuffix(" END")
+
+AWAITED_STATUS = ("CASE WHEN X.result_at IS NOT NULL"
+                  " THEN CASE WHEN X.is_error THEN 'error' ELSE 'success' END"
+                  " WHEN r.status NOT IN ('completed', 'failed', 'cancelled') THEN 'pending'"
+                  " WHEN r.status <> 'failed' THEN 'cancelled'"
+                  " WHEN X.deadline <= r.finished_at OR (r.error ->> 'code' = 'tool_timeout'"
+                  " AND r.error -> 'tool_use_ids' IS NULL) THEN 'timeout'"
+                  " ELSE 'error' END")
+
 FORMS = {  # {{form: X}}, an expression of a column: (SQLite, PostgreSQL)
     "show_id": (ID_TEXT, "X"),
     "id_text": (ID_TEXT, "X::text"),
     "show_time": ("strftime('%Y-%m-%dT%H:%M:%fZ', X / 1000000.0, 'unixepoch')",
                   "to_timestamp(X / 1000000.0)"),
+    # A key is never NULL. An index in SQLite has the same text, so that it serves comparisons.
+    "key": (KEY_TEXT, "X"),
+    "key_text": (KEY_TEXT, "X::text"),
+    # UUIDs of calls: of a step by its number, of an awaited tool by its place and its run.
+    "call_id": ("printf('00000000-0000-8000-8000-%012x', X)",
+                "('00000000-0000-8000-8000-' || lpad(to_hex(X), 12, '0'))::uuid"),
+    "awaited_id": ("printf('%08x', (pause * 65536 + position) & 4294967295)"
+                   " || lower('-' || substr(hex(X), 9, 4) || '-8' || substr(hex(X), 14, 3)"
+                   " || '-' || substr(hex(X), 17, 4) || '-' || substr(hex(X), 21))",
+                   "(lpad(to_hex((pause * 65536 + position) & 4294967295), 8, '0')"
+                   " || substr(X::text, 9, 6) || '8' || substr(X::text, 16))::uuid"),
+    # Of the awaited tool X of the run r; the same as awaited_tool_status().
+    "awaited_status": (AWAITED_STATUS, AWAITED_STATUS),
+    "show_instant": ("strftime('%Y-%m-%dT%H:%M:%S', X / 1000000, 'unixepoch')"
+                     " || printf('.%06dZ', X % 1000000)", "to_timestamp(X / 1000000.0)"),
+    "session": ("coalesce(CASE WHEN X.key_owner IS NULL THEN X.key END, "
+                + KEY_TEXT.replace("X", "X.id") + ")", "X.session_id"),
+    "of_tenants": ("X IN (SELECT id FROM tenants)", "X = ANY (cairn_tenants())"),
     "show_json": ("json(X)", "as_jsonb(X)"),
     "bytes_of": ("coalesce(length(CAST(X AS BLOB)), 0)", "coalesce(octet_length(X::text), 0)"),
     "nested": ("json(X)", "X"),  # an object or array that was just built, inside of another

@@ -40,7 +40,7 @@ DOMAINS = {
         "agents": {"tenancy", "threads"},
         "files": {"threads"},
         "checkpoints": {"tenancy", "threads", "execution"},
-        "memory": set(),
+        "memory": {"tenancy"},
         "upkeep": {"tenancy", "threads", "execution", "agents", "files", "checkpoints", "memory"},
     },
     "api": {
@@ -62,6 +62,7 @@ LIBRARIES = (
     (("libpq-fe.h",), r"PQ[a-z]\w+\s*\(", {"store"}),
     (("uv.h",), r"uv_\w+", {"net"}),
     (("wslay/wslay.h",), r"wslay_\w+\s*\(", {"net"}),
+    (("zlib.h",), r"(?:in|de)flate\w*\s*\(", {"base"}),
     (("zstd.h", "zdict.h"), r"Z(?:STD|DICT)_\w+\s*\(", {"base"}),
     (("openssl/crypto.h", "openssl/evp.h", "openssl/rand.h"), r"(?:EVP|RAND)_\w+\s*\(", {"base"}),
     (("openssl/bio.h", "openssl/err.h", "openssl/ssl.h", "openssl/x509v3.h"),

@@ -28,19 +28,20 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 API = ROOT / "tests" / "api"
 SDK = ROOT / "sdk"
+LINTERS = ROOT / "tests" / "openapi"  # of the OpenAPI document
 
 # --- Which tests run where ---------------------------------------------------------------------
 
 # API tests that do not use a database, or that are about SQLite's files: they run on SQLite only.
 WITHOUT_ENGINE = (
-    "cli-config", "cli-network", "cli-terminal", "cli-usage", "disk-full", "faults", "install",
-    "json-schema", "options",
+    "cli-config", "cli-network", "cli-reference", "cli-terminal", "cli-usage", "disk-full",
+    "faults", "install", "json-schema", "options",
 )
 # API tests of `make test` on PostgreSQL, beside postgres-*: those whose statements, locks or stored
 # content differ between the engines. The others run there in `make verify`.
 TEST_ON_POSTGRES = (
-    "access", "archive", "cli-migrate", "content", "files", "leases", "messages", "runs", "shares",
-    "states",
+    "access", "archive", "archive-export", "archive-slices", "cli-migrate", "cli-sql", "content",
+    "files", "leases", "messages", "runs", "shares", "states", "view-plans",
 )
 # ASan runs every API test on SQLite, and on PostgreSQL those above. These are left out, because
 # they only kill and wait, or test PostgreSQL more than Cairn's memory.
@@ -52,7 +53,8 @@ ASAN_NOT = (
 # Everything takes several times as long under TSan. In these API tests many threads meet; the
 # others differ from them in SQL and in the command line, which ASan covers.
 TSAN = (
-    "content", "embed", "leases", "streams", "stopped", "postgres-leases", "postgres-nodes",
+    "compression", "content", "embed", "leases", "streams", "stopped", "postgres-leases",
+    "postgres-nodes",
 )
 # Unit tests that also run on PostgreSQL. The rules and the statements of the model are the same on
 # any thread, so TSan runs those of the library only.
@@ -209,6 +211,7 @@ def client_checks(build):
              one_test),
         Part("clients, types of Python", "mypy",
              ["mypy", "--config-file", "sdk/python/pyproject.toml", "sdk/python/src"], one_test),
+        Part("OpenAPI linters", "openapi-lint", [*NODE, LINTERS / "lint.test.mjs"]),
     ]
 
 
@@ -245,7 +248,7 @@ def verify_asan():
         *unit_parts("asan", "postgres", UNITS_ON_POSTGRES),
         *api_parts("postgres", kept([*api_names(own=True), *ASAN_ON_POSTGRES])),
         # Every build fails alike; ASan also finds leaks after an allocation failed.
-        fault_part("asan", "allocation"), *fuzz_parts("asan"),
+        fault_part("asan", "--sparse", "allocation"), *fuzz_parts("asan"),
     ]
 
 
@@ -440,6 +443,8 @@ def run_suite(suite):
     begin = time.monotonic()
     times = []
     install_node_modules(SDK)
+    if suite == "test":
+        install_node_modules(LINTERS)
     # While the tests of one build run, the next build is made.
     with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool, ThreadPoolExecutor(1) as builder:
         started = [(name, builder.submit(start, name, i > 0, parts_of, pool))
@@ -506,6 +511,7 @@ def run_crash(cycles):
 def run_clients():
     """The clients' part of `test` and `verify`."""
     install_node_modules(SDK)
+    install_node_modules(LINTERS)
     with postgres(), ThreadPoolExecutor(PARTS_AT_ONCE) as pool:
         report_build("plain", start("plain", False, lambda: [
             *client_checks("plain"), *client_parts("sqlite"), *client_parts("postgres")], pool), [])
@@ -527,4 +533,5 @@ def main():
     commands[sys.argv[1]](*sys.argv[2:])
 
 
-main()
+if __name__ == "__main__":
+    main()

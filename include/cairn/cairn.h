@@ -77,7 +77,7 @@ CAIRN_API cairn *cairn_open(
 /*
  * Completes waiting calls (?wait=) immediately, ends subscriptions ("shutting_down"), waits until
  * every thread has returned from its call, and closes the database. Calls that start meanwhile
- * return 503. Accepts NULL.
+ * return 503, and so do exports in progress and imports that are still verified. Accepts NULL.
  *
  * Free subscriptions with cairn_unsubscribe, before or after cairn_close. Until the last one is
  * freed, calls still return 503; once cairn_close has returned and no subscription is left, no

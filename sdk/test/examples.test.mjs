@@ -47,7 +47,7 @@ describe('the chat agents', { concurrency: 3 }, () => {
 
       const { runs, messages, thread } = await look(server, 'trip');
       assert.deepEqual(runs.map((r) => [r.status, r.usage.llm_calls, r.step_count]),
-        [['completed', 2, 4], ['completed', 1, 1]]);
+        [['completed', 2, 6], ['completed', 1, 3]]);
       assert.ok(runs[0].usage.cost_usd > 0);
       assert.deepEqual(
         messages.map((m) => m.sender_role), ['user', 'assistant', 'user', 'assistant']);

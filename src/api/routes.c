@@ -14,7 +14,7 @@ enum { GUARDED = ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MUST_MATCH };
 enum { MEMORY_BATCH_BODY_LIMIT = 16 * 1024 * 1024 };
 
 /* Of a batch of steps with their lists of messages. */
-enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
+enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024, RESULT_BODY_LIMIT = 12 * 1024 * 1024 };
 
 /* State documents have three sorts of owners, and the same routes for each. */
 #define STATE_ROUTES(owner, whose, flags_of_write)                                                 \
@@ -25,7 +25,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
         200, .answer = &schema_state, .handle = handle_state_get,                                  \
         .summary = "Read a state document of " whose},                                             \
     {"PUT", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                               \
-        GUARDED | ROUTE_MAY_CREATE | (flags_of_write), 200,                                        \
+        GUARDED | ROUTE_MAY_CREATE | ROUTE_SHOWS_NEW | (flags_of_write), 200,                      \
         .body = &schema_state_body, .answer = &schema_state, .handle = handle_state_put,           \
         .summary = "Write a state document of " whose "; omitted members stay unchanged"},         \
     {"PATCH", owner "/states/{name}", SCOPE_STATES_WRITE, ROUTE_WRITE,                             \
@@ -65,8 +65,13 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
     {"GET", run "/phases", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,           \
         .query = &query_page_only, .answer = &schema_run_phase, .handle = handle_run_phase_list,   \
         .summary = "List the changes of phase of " whose ", oldest first"},                        \
-    {"POST", run "/turns", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,                       \
+    {"GET", run "/attempts", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,         \
+        .query = &query_page_only, .answer = &schema_run_attempt,                                  \
+        .handle = handle_run_attempt_list,                                                         \
+        .summary = "List the attempts of workers at " whose ", oldest first"},                     \
+    {"POST", run "/turns", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED | ROUTE_SHOWS_NEW, 201,     \
         .body = &schema_turn_create, .answer = &schema_turn, .handle = handle_turn_create,         \
+        .location = run "/turns/{turn_id}",                                                        \
         .summary = "Start a turn of " whose ", or record a complete turn"},                        \
     {"GET", run "/turns", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,            \
         .query = &query_turns, .answer = &schema_turn, .handle = handle_turn_list,                 \
@@ -94,6 +99,7 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
     {"POST", run "/replay", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE, 0, 201,                          \
         .body_limit = 12 * 1024 * 1024, .body = &schema_replay, .answer = &schema_replayed,        \
         .handle = handle_run_replay,                                                               \
+        .location = "/v1/runs/{new_run_id}",                                                       \
         .summary = "Continue from a checkpoint of " whose " in a new run"}
 
 /* The tools that a run waits for. */
@@ -121,20 +127,27 @@ enum { STEPS_BODY_LIMIT = 16 * 1024 * 1024 };
 
 const struct route routes[] = {
     /* About Cairn itself. */
-    {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, 0, 200, .answer = &schema_health,
+    {"GET", "/healthz", SCOPE_NONE, ROUTE_STATIC, ROUTE_ANY_HOST, 200, .answer = &schema_health,
         .handle = handle_health, .summary = "Report whether the process responds"},
-    {"GET", "/readyz", SCOPE_NONE, ROUTE_READ, ROUTE_PUBLIC | ROUTE_PROBE, 200,
+    {"GET", "/readyz", SCOPE_NONE, ROUTE_READ, ROUTE_PUBLIC | ROUTE_PROBE | ROUTE_ANY_HOST, 200,
         .answer = &schema_health, .handle = handle_ready,
         .summary = "Report whether the process and its database respond"},
-    {"GET", "/metrics", SCOPE_NONE, ROUTE_STATIC, 0, 200,
+    {"GET", "/metrics", SCOPE_NONE, ROUTE_STATIC, 0, 200, .media_type = "text/plain",
         .handle = handle_metrics, .summary = "Return metrics in the Prometheus text format"},
-    {"GET", "/openapi.json", SCOPE_NONE, ROUTE_STATIC, 0, 200,
+    {"GET", "/openapi.json", SCOPE_NONE, ROUTE_STATIC, 0, 200, .media_type = "application/json",
         .handle = handle_openapi, .summary = "Return this API as an OpenAPI 3.1 document"},
     {"GET", "/v1/whoami", SCOPE_NONE, ROUTE_READ, 0, 200, .answer = &schema_whoami,
         .handle = handle_whoami, .access = ACCESS_OWN,
         .summary = "Return the tenant and the scopes of the key"},
 
     /* Tenants. */
+    {"GET", "/v1/tenant", SCOPE_NONE, ROUTE_READ, ROUTE_ETAG, 200, .answer = &schema_own_tenant,
+        .handle = handle_own_tenant_get, .access = ACCESS_TENANT,
+        .summary = "Read the tenant of the key, its quotas and their usage"},
+    {"PATCH", "/v1/tenant", SCOPE_ADMIN, ROUTE_WRITE, ROUTE_PATCH | ROUTE_ETAG, 200,
+        .body = &schema_own_tenant_patch, .answer = &schema_own_tenant,
+        .handle = handle_own_tenant_patch, .access = ACCESS_TENANT,
+        .summary = "Change the settings of the tenant"},
     {"POST", "/v1/tenants", SCOPE_OPERATOR, ROUTE_WRITE, 0, 201, .body = &schema_tenant_create,
         .answer = &schema_tenant_created, .handle = handle_tenant_create,
         .summary = "Create a tenant and its first key"},
@@ -145,7 +158,7 @@ const struct route routes[] = {
         200, .answer = &schema_tenant, .handle = handle_tenant_get, .summary = "Read a tenant"},
     {"PATCH", "/v1/tenants/{tenant_id}", SCOPE_OPERATOR, ROUTE_WRITE, ROUTE_PATCH | ROUTE_ETAG, 200,
         .body = &schema_tenant_patch, .answer = &schema_tenant, .handle = handle_tenant_patch,
-        .summary = "Rename a tenant"},
+        .summary = "Rename a tenant, set its plan and its quotas"},
     {"DELETE", "/v1/tenants/{tenant_id}", SCOPE_OPERATOR, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_tenant_delete,
         .on_full = STORE_ON_FULL_FREES, .summary = "Delete a tenant and all of its data"},
@@ -153,11 +166,13 @@ const struct route routes[] = {
     {"POST", "/v1/tenants/{tenant_id}/keys", SCOPE_OPERATOR, ROUTE_WRITE, 0, 201,
         .body = &schema_key_create, .answer = &schema_key_created,
         .handle = handle_tenant_key_create,
+        .location = "/v1/keys/{id}",
         .summary = "Create a key for another tenant, for example if its keys were lost"},
 
     /* Keys. */
     {"POST", "/v1/keys", SCOPE_ADMIN, ROUTE_WRITE, 0, 201, .body = &schema_key_create,
         .answer = &schema_key_created, .handle = handle_key_create,
+        .location = "/v1/keys/{id}",
         .summary = "Create an API key; its secret is shown once"},
     {"GET", "/v1/keys", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST, 200, .query = &query_page_only,
         .answer = &schema_key, .handle = handle_key_list, .summary = "List the keys"},
@@ -166,6 +181,12 @@ const struct route routes[] = {
     {"DELETE", "/v1/keys/{key_id}", SCOPE_ADMIN, ROUTE_WRITE, 0, 200, .answer = &schema_key,
         .handle = handle_key_revoke,
         .on_full = STORE_ON_FULL_FREES, .summary = "Revoke a key and close its streams"},
+
+    /* Its scope is that of every stream. */
+    {"POST", "/v1/tickets", SCOPE_EVENTS_READ, ROUTE_WRITE, ROUTE_ONE_LANE, 201,
+        .body = &schema_ticket_create, .answer = &schema_ticket_created,
+        .handle = handle_ticket_create, .access = ACCESS_OWN,
+        .summary = "Create a ticket, with which a browser opens one stream or WebSocket, once"},
 
     /* Audit. */
     {"GET", "/v1/audit", SCOPE_ADMIN, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
@@ -176,23 +197,32 @@ const struct route routes[] = {
         .summary = "Check the audit log's hash chain"},
 
     /* Agents. */
-    {"POST", "/v1/agents", SCOPE_AGENTS_WRITE, ROUTE_WRITE, 0, 201, .body = &schema_agent_body,
-        .answer = &schema_agent, .handle = handle_agent_create, .summary = "Create an agent"},
+    {"POST", "/v1/agents", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_SHOWS_NEW, 201,
+        .body = &schema_agent_body, .answer = &schema_agent, .handle = handle_agent_create,
+        .location = "/v1/agents/{id}",
+        .summary = "Create an agent"},
     {"GET", "/v1/agents", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_agents, .answer = &schema_agent, .handle = handle_agent_list,
         .summary = "List agents, newest first"},
+    /* Before the routes inside an agent, as "by-name" is no id. */
+    {"GET", "/v1/agents/by-name/{name}", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
+        200, .query = &query_agent, .answer = &schema_agent_whole,
+        .handle = handle_agent_get_by_name, .access = ACCESS_OWN,
+        .summary = "Read the agent with this name"},
     {"GET", "/v1/agents/{agent_id}", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
-        200, .answer = &schema_agent, .handle = handle_agent_get, .summary = "Read an agent"},
+        200, .query = &query_agent, .answer = &schema_agent_whole, .handle = handle_agent_get,
+        .summary = "Read an agent"},
     {"PATCH", "/v1/agents/{agent_id}", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_PATCH | ROUTE_ETAG,
         200, .body = &schema_agent_patch, .answer = &schema_agent, .handle = handle_agent_patch,
         .summary = "Change an agent"},
     {"DELETE", "/v1/agents/{agent_id}", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_agent_delete, .on_full = STORE_ON_FULL_FREES,
         .summary = "Delete an agent, its versions, links, states, configuration and storage"},
-    {"POST", "/v1/agents/{agent_id}/versions", SCOPE_AGENTS_WRITE, ROUTE_WRITE, 0, 201,
+    {"POST", "/v1/agents/{agent_id}/versions", SCOPE_AGENTS_WRITE, ROUTE_WRITE, ROUTE_MERGE, 201,
         .body = &schema_agent_version_create, .answer = &schema_agent_version,
         .handle = handle_agent_version_create,
-        .summary = "Create a version of an agent; the newest version supplies omitted parts"},
+        .location = "/v1/agents/{agent_id}/versions/{version}",
+        .summary = "Create a version of an agent by merging changes into the newest version"},
     {"GET", "/v1/agents/{agent_id}/versions", SCOPE_AGENTS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
         .answer = &schema_agent_version_head, .handle = handle_agent_version_list,
@@ -235,7 +265,7 @@ const struct route routes[] = {
         ROUTE_ETAG | ROUTE_MAY_LAG, 200, .answer = &schema_state, .handle = handle_state_get,
         .summary = "Read the configuration of an agent"},
     {"PUT", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
-        GUARDED | ROUTE_MAY_CREATE, 200, .body = &schema_state_body,
+        GUARDED | ROUTE_MAY_CREATE | ROUTE_SHOWS_NEW, 200, .body = &schema_state_body,
         .answer = &schema_state, .handle = handle_state_put,
         .summary = "Write the configuration of an agent; omitted members stay unchanged"},
     {"PATCH", "/v1/agents/{agent_id}/config", SCOPE_AGENTS_WRITE, ROUTE_WRITE,
@@ -257,7 +287,7 @@ const struct route routes[] = {
         ROUTE_ETAG | ROUTE_MAY_LAG | ROUTE_RAW_BODY, 200, .handle = handle_storage_get,
         .summary = "Read the stored value of an agent's key in its original form"},
     {"PUT", "/v1/agents/{agent_id}/storage/{key}", SCOPE_STORAGE_WRITE, ROUTE_WRITE,
-        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | ROUTE_RAW_BODY, 200,
+        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | ROUTE_RAW_BODY | ROUTE_SHOWS_NEW, 200,
         .body_limit = STORAGE_VALUE_MAX_BYTES, .answer = &schema_storage_item,
         .handle = handle_storage_put,
         .summary = "Store JSON or bytes of any type under a key of an agent"},
@@ -267,8 +297,9 @@ const struct route routes[] = {
 
     /* Threads by their clients' keys; before the routes inside a thread, as "by-key" is no id. */
     {"PUT", "/v1/threads/by-key/{key}", SCOPE_THREADS_WRITE, ROUTE_WRITE,
-        ROUTE_BODY_OPTIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_keyed_thread_body,
-        .answer = &schema_thread, .handle = handle_thread_ensure, .access = ACCESS_OWN,
+        ROUTE_BODY_OPTIONAL | ROUTE_MAY_CREATE | ROUTE_SHOWS_NEW, 200,
+        .body = &schema_keyed_thread_body, .answer = &schema_thread,
+        .handle = handle_thread_ensure, .access = ACCESS_OWN,
         .summary = "Create the thread with this key, or return the existing thread"},
     {"GET", "/v1/threads/by-key/{key}", SCOPE_THREADS_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG,
         200, .answer = &schema_thread, .handle = handle_thread_get_by_key, .access = ACCESS_OWN,
@@ -280,8 +311,10 @@ const struct route routes[] = {
     STATE_ROUTES("/v1/threads/{thread_id}/agents/{agent_id}", "an agent in a thread", ROUTE_FENCED),
 
     /* Threads. */
-    {"POST", "/v1/threads", SCOPE_THREADS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL, 201,
-        .body = &schema_thread_body, .answer = &schema_thread, .handle = handle_thread_create,
+    {"POST", "/v1/threads", SCOPE_THREADS_WRITE, ROUTE_WRITE,
+        ROUTE_BODY_OPTIONAL | ROUTE_SHOWS_NEW, 201, .body = &schema_thread_body,
+        .answer = &schema_thread, .handle = handle_thread_create,
+        .location = "/v1/threads/{id}",
         .access = ACCESS_OWN,
         .summary = "Create a thread"},
     {"GET", "/v1/threads", SCOPE_THREADS_READ, ROUTE_READ,
@@ -309,18 +342,23 @@ const struct route routes[] = {
         .on_full = STORE_ON_FULL_FREES, .summary = "Cancel a thread and its active runs"},
 
     /* Archives. */
-    {"GET", "/v1/threads/{thread_id}/export", SCOPE_THREADS_READ, ROUTE_READ, ROUTE_BYTES, 200,
-        .handle = handle_thread_export, .access = ACCESS_TENANT,
+    {"GET", "/v1/threads/{thread_id}/export", SCOPE_THREADS_READ, ROUTE_READ,
+        ROUTE_BYTES | ROUTE_LONG, 200, .admit = admit_export, .handle = handle_export,
+        .release = release_export,
+        .media_type = "application/x-tar", .access = ACCESS_TENANT,
         .summary = "Export a thread with all of its data as a tar file"},
-    {"GET", "/v1/agents/{agent_id}/export", SCOPE_AGENTS_READ, ROUTE_READ, ROUTE_BYTES, 200,
-        .handle = handle_agent_export, .access = ACCESS_TENANT,
+    {"GET", "/v1/agents/{agent_id}/export", SCOPE_AGENTS_READ, ROUTE_READ,
+        ROUTE_BYTES | ROUTE_LONG, 200, .admit = admit_export, .handle = handle_export,
+        .release = release_export,
+        .media_type = "application/x-tar", .access = ACCESS_TENANT,
         .summary = "Export an agent with its configuration, states and storage as a tar file"},
-    {"GET", "/v1/export", SCOPE_ADMIN, ROUTE_READ, ROUTE_BYTES, 200,
-        .handle = handle_tenant_export,
+    {"GET", "/v1/export", SCOPE_ADMIN, ROUTE_READ, ROUTE_BYTES | ROUTE_LONG, 200,
+        .admit = admit_export, .handle = handle_export, .release = release_export,
+        .media_type = "application/x-tar",
         .summary = "Export all threads and agents of the tenant as a tar file"},
     {"POST", "/v1/imports", SCOPE_ADMIN, ROUTE_WRITE, ROUTE_UPLOAD, 201,
         .body_limit = (size_t)1 << 40, .query = &query_import, .answer = &schema_import,
-        .handle = handle_import, .prepare = prepare_import,
+        .handle = handle_import, .prepare = prepare_import, .media_type = "application/x-tar",
         .release = release_import,
         .summary = "Import an archive, completely or not at all"},
 
@@ -360,26 +398,28 @@ const struct route routes[] = {
 
     /* Runs. */
     {"POST", "/v1/threads/{thread_id}/runs", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL,
-        201, .body = &schema_run_create, .answer = &schema_run, .handle = handle_run_start,
-        .summary = "Start a run"},
+        201, .body_limit = RESULT_BODY_LIMIT, .body = &schema_run_create, .answer = &schema_run,
+        .handle = handle_run_start, .location = "/v1/runs/{id}",
+        .summary = "Start a run, or record a finished one"},
     {"GET", "/v1/threads/{thread_id}/runs", SCOPE_RUNS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_thread_runs, .answer = &schema_run,
         .handle = handle_thread_run_list,
         .summary = "List the runs of a thread, newest first"},
     {"GET", "/v1/runs", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_runs, .answer = &schema_run, .handle = handle_run_list,
+        .access = ACCESS_AGENT,
         .summary = "List runs of all threads, newest first"},
-    {"POST", "/v1/runs/claim", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_MAYBE_NOTHING, 200,
-        .query = &query_claim, .body = &schema_run_claim, .answer = &schema_run,
-        .handle = handle_run_claim, .waits = WAITS_FOR_RUN,
+    {"POST", "/v1/runs/claim", SCOPE_RUNS_WRITE, ROUTE_WRITE,
+        ROUTE_MAYBE_NOTHING | ROUTE_HANDS_OUT, 200, .query = &query_claim,
+        .body = &schema_run_claim, .answer = &schema_run,
+        .handle = handle_run_claim, .waits = WAITS_FOR_RUN, .access = ACCESS_AGENT,
         .summary = "Claim the next queued run with a lease; 204 if no run is queued"},
     {"POST", "/v1/agents/{agent_id}/runs", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 201,
-        .body = &schema_agent_run_create, .answer = &schema_agent_run,
-        .handle = handle_agent_run_start, .access = ACCESS_OWN,
+        .body_limit = RESULT_BODY_LIMIT, .body = &schema_agent_run_create,
+        .answer = &schema_agent_run, .handle = handle_agent_run_start, .access = ACCESS_OWN,
         .summary = "Start a run of an agent on an existing or a new thread"},
     {"GET", "/v1/agents/{agent_id}/runs", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
         200, .query = &query_agent_runs, .answer = &schema_run, .handle = handle_agent_run_list,
-        .access = ACCESS_TENANT,
         .summary = "List the runs of an agent, newest first"},
     RUN_ROUTES(RUN, "a run"),
     RUN_ROUTES(AGENT_RUN, "a run of an agent"),
@@ -393,8 +433,9 @@ const struct route routes[] = {
     {"GET", "/v1/prices/{model}", SCOPE_USAGE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
         .answer = &schema_price, .handle = handle_price_get,
         .summary = "Read the price of a model"},
-    {"PUT", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE, ROUTE_ETAG | ROUTE_MAY_CREATE,
-        200, .body = &schema_price_body, .answer = &schema_price, .handle = handle_price_put,
+    {"PUT", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE,
+        ROUTE_ETAG | ROUTE_MAY_CREATE | ROUTE_SHOWS_NEW, 200, .body = &schema_price_body,
+        .answer = &schema_price, .handle = handle_price_put,
         .summary = "Set the price of a model as a new version"},
     {"DELETE", "/v1/prices/{model}", SCOPE_USAGE_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_price_delete,
@@ -413,8 +454,10 @@ const struct route routes[] = {
         .query = &query_usage_averages, .answer = &schema_usage_average,
         .handle = handle_usage_averages,
         .summary = "Report the average tokens of recent runs by thread or agent"},
-    {"POST", "/v1/evals", SCOPE_EVALS_WRITE, ROUTE_WRITE, 0, 201, .body = &schema_eval_body,
-        .answer = &schema_eval, .handle = handle_eval_create, .summary = "Record an eval run"},
+    {"POST", "/v1/evals", SCOPE_EVALS_WRITE, ROUTE_WRITE, ROUTE_SHOWS_NEW, 201,
+        .body = &schema_eval_body, .answer = &schema_eval, .handle = handle_eval_create,
+        .location = "/v1/evals/{id}",
+        .summary = "Record an eval run"},
     {"GET", "/v1/evals", SCOPE_EVALS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_evals, .answer = &schema_eval, .handle = handle_eval_list,
         .summary = "List eval runs, newest first"},
@@ -426,9 +469,11 @@ const struct route routes[] = {
     {"DELETE", "/v1/evals/{eval_id}", SCOPE_EVALS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 204,
         .handle = handle_eval_delete, .on_full = STORE_ON_FULL_FREES,
         .summary = "Delete an eval run"},
-    {"POST", "/v1/notebooks", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE, 0, 201,
+    {"POST", "/v1/notebooks", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE, ROUTE_SHOWS_NEW, 201,
         .body = &schema_notebook_body, .answer = &schema_notebook,
-        .handle = handle_notebook_create, .summary = "Create a notebook"},
+        .handle = handle_notebook_create,
+        .location = "/v1/notebooks/{id}",
+        .summary = "Create a notebook"},
     {"GET", "/v1/notebooks", SCOPE_NOTEBOOKS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG, 200,
         .query = &query_page_only, .answer = &schema_notebook, .handle = handle_notebook_list,
         .summary = "List notebooks, newest first"},
@@ -445,6 +490,7 @@ const struct route routes[] = {
     {"POST", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_WRITE, ROUTE_WRITE,
         ROUTE_BODY_OPTIONAL, 201, .body = &schema_notebook_session_body,
         .answer = &schema_notebook_session, .handle = handle_notebook_session_add,
+        .location = "/v1/threads/{thread_id}",
         .summary = "Add an existing or a new thread to a notebook"},
     {"GET", "/v1/notebooks/{notebook_id}/sessions", SCOPE_NOTEBOOKS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_page_only,
@@ -458,9 +504,9 @@ const struct route routes[] = {
         200, .answer = &schema_notebook, .handle = handle_thread_notebook,
         .summary = "Read the notebook of a thread"},
     {"PATCH", "/v1/runs/{run_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE,
-        ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body = &schema_run_body,
-        .answer = &schema_run, .handle = handle_run_patch,
-        .summary = "Change a run's status, state, output, error or metadata"},
+        ROUTE_PATCH | ROUTE_ETAG | ROUTE_FENCED, 200, .body_limit = RESULT_BODY_LIMIT,
+        .body = &schema_run_body, .answer = &schema_run, .handle = handle_run_patch,
+        .summary = "Change a run, or end it and report its result in the same call"},
     {"POST", "/v1/runs/{run_id}/input", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_ETAG, 200,
         .body = &schema_run_input, .answer = &schema_run, .handle = handle_run_input,
         .summary = "Answer a run that waits for input"},
@@ -476,14 +522,20 @@ const struct route routes[] = {
         ROUTE_FENCED | ROUTE_BODY_OPTIONAL, 200, .body = &schema_run_heartbeat,
         .answer = &schema_run, .handle = handle_run_heartbeat,
         .on_full = STORE_ON_FULL_KEEPS, .summary = "Extend the lease of a run"},
-    {"POST", "/v1/runs/{run_id}/release", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 200,
+    {"POST", "/v1/runs/{run_id}/release", SCOPE_RUNS_WRITE, ROUTE_WRITE,
+        ROUTE_FENCED | ROUTE_BODY_OPTIONAL, 200, .body = &schema_run_release,
         .answer = &schema_run, .handle = handle_run_release, .on_full = STORE_ON_FULL_KEEPS,
         .summary = "Return a claimed run to the queue"},
+    {"POST", "/v1/runs/{run_id}/retry", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_BODY_OPTIONAL, 201,
+        .body = &schema_run_retry, .answer = &schema_run, .handle = handle_run_retry,
+        .location = "/v1/runs/{id}",
+        .summary = "Start a failed or cancelled run again, as a new run"},
 
     /* Steps. */
     {"POST", "/v1/runs/{run_id}/steps", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,
         .body_limit = STEPS_BODY_LIMIT, .body = &schema_step_append, .answer = &schema_step_ref,
         .answer_to_many = &schema_steps_appended, .handle = handle_step_append,
+        .location = "/v1/runs/{run_id}/steps/{number}",
         .summary = "Append one or more steps to the log of a run"},
     {"GET", "/v1/runs/{run_id}/steps", SCOPE_RUNS_READ, ROUTE_READ, ROUTE_LIST | ROUTE_MAY_LAG,
         200, .query = &query_run_steps, .answer = &schema_step, .handle = handle_run_step_list,
@@ -506,8 +558,8 @@ const struct route routes[] = {
         .summary = "Report the number and the duration of steps by type in a run or a thread"},
 
     /* Events. */
-    {"POST", "/v1/threads/{thread_id}/events", SCOPE_EVENTS_WRITE, ROUTE_WRITE, ROUTE_FENCED, 201,
-        .body = &schema_event_append, .answer = &schema_event,
+    {"POST", "/v1/threads/{thread_id}/events", SCOPE_EVENTS_WRITE, ROUTE_WRITE,
+        ROUTE_FENCED | ROUTE_SHOWS_NEW, 201, .body = &schema_event_append, .answer = &schema_event,
         .answer_to_many = &schema_events_appended, .handle = handle_event_append,
         .summary = "Append one or more events"},
     {"GET", "/v1/threads/{thread_id}/events", SCOPE_EVENTS_READ, ROUTE_READ, ROUTE_LIST, 200,
@@ -541,6 +593,7 @@ const struct route routes[] = {
     {"POST", "/v1/threads/{thread_id}/participants", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 201,
         .body = &schema_participant_join, .answer = &schema_participant,
         .handle = handle_participant_join,
+        .location = "/v1/threads/{thread_id}/participants/{id}",
         .summary = "Add a participant, or readmit a participant that has left"},
     {"GET", "/v1/threads/{thread_id}/participants", SCOPE_PARTICIPANTS_READ, ROUTE_READ,
         ROUTE_LIST, 200, .query = &query_participants, .answer = &schema_participant,
@@ -582,9 +635,11 @@ const struct route routes[] = {
         .summary = "Report that a participant is online"},
 
     /* Messages. */
-    {"POST", "/v1/threads/{thread_id}/messages", SCOPE_MESSAGES_WRITE, ROUTE_WRITE, ROUTE_FENCED,
-        201, .body = &schema_message_create, .answer = &schema_message,
+    {"POST", "/v1/threads/{thread_id}/messages", SCOPE_MESSAGES_WRITE, ROUTE_WRITE,
+        ROUTE_FENCED | ROUTE_SHOWS_NEW, 201, .body = &schema_message_create,
+        .answer = &schema_message,
         .answer_to_many = &schema_messages_created, .handle = handle_message_create,
+        .location = "/v1/threads/{thread_id}/messages/{id}",
         .summary = "Send one or more messages"},
     {"GET", "/v1/threads/{thread_id}/messages", SCOPE_MESSAGES_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_TWO_WAYS | ROUTE_MAY_LAG, 200, .query = &query_messages,
@@ -618,8 +673,9 @@ const struct route routes[] = {
 
     /* Checkpoints. */
     {"PUT", "/v1/store/items", SCOPE_STORE_WRITE, ROUTE_WRITE,
-        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE, 200, .body = &schema_memory_put,
-        .answer = &schema_memory_item, .handle = handle_memory_put, .access = ACCESS_TENANT,
+        ROUTE_ETAG | ROUTE_CONDITIONAL | ROUTE_MAY_CREATE | ROUTE_SHOWS_NEW, 200,
+        .body = &schema_memory_put, .answer = &schema_memory_item, .handle = handle_memory_put,
+        .access = ACCESS_TENANT,
         .summary = "Put an item into the store, replacing an item with the same key"},
     {"GET", "/v1/store/items", SCOPE_STORE_READ, ROUTE_READ, ROUTE_ETAG | ROUTE_MAY_LAG, 200,
         .query = &query_memory_item, .answer = &schema_memory_item, .handle = handle_memory_get,
@@ -638,13 +694,14 @@ const struct route routes[] = {
     {"POST", "/v1/store/batch", SCOPE_STORE_WRITE, ROUTE_WRITE, ROUTE_ONE_LANE, 200,
         .body_limit = MEMORY_BATCH_BODY_LIMIT, .body = &schema_memory_batch,
         .answer = &schema_memory_batch_answer, .handle = handle_memory_batch,
-        .access = ACCESS_TENANT,
+        .only_reads = memory_batch_only_reads, .access = ACCESS_TENANT,
         .summary = "Execute up to 100 operations of the store in order, all or none"},
 
     {"POST", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE,
         ROUTE_FENCED | ROUTE_MAY_CREATE, 200, .body_limit = 12 * 1024 * 1024,
         .body = &schema_checkpoint_put, .answer = &schema_checkpoint,
         .handle = handle_checkpoint_put,
+        .location = "/v1/threads/{thread_id}/checkpoints/{id}?namespace={namespace}",
         .summary = "Put a checkpoint, complete or as changes to its parent"},
     {"GET", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_READ, ROUTE_READ,
         ROUTE_LIST | ROUTE_METADATA_FILTER | ROUTE_MAY_LAG, 200, .query = &query_checkpoints,
@@ -698,9 +755,10 @@ const struct route routes[] = {
     RUN_CHECKPOINT_ROUTES(AGENT_RUN, "a run of an agent"),
 
     /* Shares. */
-    {"POST", "/v1/threads/{thread_id}/shares", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 201,
-        .body = &schema_share_create, .answer = &schema_share_created,
+    {"POST", "/v1/threads/{thread_id}/shares", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE,
+        ROUTE_SHOWS_NEW, 201, .body = &schema_share_create, .answer = &schema_share_created,
         .handle = handle_share_create,
+        .location = "/v1/threads/{thread_id}/shares/{id}",
         .summary = "Create a share of a thread; its token is shown once"},
     {"GET", "/v1/threads/{thread_id}/shares", SCOPE_PARTICIPANTS_READ, ROUTE_READ, ROUTE_LIST, 200,
         .query = &query_page_only, .answer = &schema_share, .handle = handle_share_list,
@@ -716,7 +774,7 @@ const struct route routes[] = {
         ROUTE_READ, ROUTE_LIST, 200, .query = &query_page_only, .answer = &schema_redemption,
         .handle = handle_share_redemptions, .access = ACCESS_WRITER,
         .summary = "List the redemptions of a share, newest first"},
-    {"POST", "/v1/shares/redeem", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, 0, 200,
+    {"POST", "/v1/shares/redeem", SCOPE_PARTICIPANTS_WRITE, ROUTE_WRITE, ROUTE_HANDS_OUT, 200,
         .body = &schema_share_redeem, .answer = &schema_share_redeemed,
         .handle = handle_share_redeem, .access = ACCESS_OWN,
         .summary = "Redeem a share for the principal of the request"},
@@ -726,7 +784,7 @@ const struct route routes[] = {
         ROUTE_LIST | ROUTE_MAY_LAG, 200, .query = &query_files, .answer = &schema_file,
         .handle = handle_file_list, .summary = "List the files of a thread by name"},
     {"PUT", "/v1/threads/{thread_id}/files/{name}", SCOPE_FILES_WRITE, ROUTE_WRITE,
-        ROUTE_UPLOAD | ROUTE_ETAG | ROUTE_MAY_CREATE, 200, .answer = &schema_file,
+        ROUTE_UPLOAD | ROUTE_ETAG | ROUTE_MAY_CREATE | ROUTE_SHOWS_NEW, 200, .answer = &schema_file,
         .admit = admit_file_put, .handle = handle_file_put,
         .summary = "Upload a new file or a new version of a file"},
     {"GET", "/v1/threads/{thread_id}/files/{name}", SCOPE_FILES_READ, ROUTE_READ,
@@ -761,10 +819,14 @@ const struct route routes[] = {
         .handle = handle_file_restore, .summary = "Restore an old version as a new version"},
     {"POST", "/v1/threads/{thread_id}/files/{name}/copy", SCOPE_FILES_WRITE, ROUTE_WRITE,
         ROUTE_ETAG | ROUTE_MAY_CREATE, 200, .body = &schema_file_copy, .answer = &schema_file,
-        .handle = handle_file_copy, .access = ACCESS_READER,
+        .handle = handle_file_copy,
+        .location = "/v1/threads/{thread_id}/files/{name}",
+        .access = ACCESS_READER,
         .summary = "Copy a file to another thread or name"},
-    {"POST", "/v1/threads/{thread_id}/uploads", SCOPE_FILES_WRITE, ROUTE_WRITE, 0, 201,
-        .body = &schema_upload_create, .answer = &schema_upload, .handle = handle_upload_create,
+    {"POST", "/v1/threads/{thread_id}/uploads", SCOPE_FILES_WRITE, ROUTE_WRITE, ROUTE_SHOWS_NEW,
+        201, .body = &schema_upload_create, .answer = &schema_upload,
+        .handle = handle_upload_create,
+        .location = "/v1/threads/{thread_id}/uploads/{id}",
         .summary = "Start a resumable upload"},
     {"GET", "/v1/threads/{thread_id}/uploads", SCOPE_FILES_READ, ROUTE_READ, ROUTE_LIST, 200,
         .query = &query_page_only, .answer = &schema_upload, .handle = handle_upload_list,
@@ -782,12 +844,15 @@ const struct route routes[] = {
     {"POST", "/v1/threads/{thread_id}/uploads/{upload_id}/complete", SCOPE_FILES_WRITE,
         ROUTE_WRITE, ROUTE_MAY_CREATE, 200, .answer = &schema_file,
         .handle = handle_upload_complete,
+        .location = "/v1/threads/{thread_id}/files/{name}",
         .summary = "Complete an upload and create the version of the file"},
 
     /* The Memoria façade. */
-    {"POST", "/workflow/start", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 201,
+    {"POST", "/workflow/start", SCOPE_RUNS_WRITE, ROUTE_WRITE, ROUTE_SHOWS_NEW, 201,
         .body = &schema_workflow_start, .answer = &schema_workflow,
-        .handle = handle_workflow_start, .access = ACCESS_OWN,
+        .handle = handle_workflow_start,
+        .location = "/v1/runs/{run_id}",
+        .access = ACCESS_OWN,
         .summary = "Start a run of a new or an existing workflow"},
     {"POST", "/workflow/input/{workflow_id}", SCOPE_RUNS_WRITE, ROUTE_WRITE, 0, 200,
         .body = &schema_workflow_input, .answer = &schema_workflow,
@@ -802,6 +867,9 @@ const struct route routes[] = {
         .answer = &schema_workflow, .handle = handle_workflow_cancel,
         .on_full = STORE_ON_FULL_FREES,
         .summary = "Cancel a workflow and its run"},
+    {"GET", "/workflow/{workflow_id}", SCOPE_RUNS_READ, ROUTE_READ, 0, 200,
+        .answer = &schema_workflow, .handle = handle_workflow_get,
+        .summary = "Read a workflow and its current run"},
     {"GET", "/workflow/ws/{workflow_id}", SCOPE_EVENTS_READ, ROUTE_WEBSOCKET, 0, 101,
         .query = &query_workflow_stream, .answer = &schema_workflow,
         .handle = handle_workflow_stream,

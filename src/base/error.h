@@ -42,13 +42,15 @@
     X(ERR_PATCH_FAILED,    "patch_failed",           422, false, "The patch does not apply") \
     X(ERR_UPGRADE,         "upgrade_required",       426, false, "This route requires WebSocket") \
     X(ERR_PRECONDITION_NEEDED, "precondition_required", 428, false, "If-Match is required") \
-    X(ERR_RATE_LIMITED,    "rate_limited",           429, true,  "Too many requests for this key") \
+    X(ERR_RATE_LIMITED,    "rate_limited",           429, true,  "Too many requests") \
+    X(ERR_QUOTA,           "quota_exceeded",         429, true,  "A quota is used up") \
     X(ERR_INTERNAL,        "internal",               500, false, "Internal error") \
     X(ERR_DAMAGED,         "data_damaged",           500, false, "Stored data is damaged") \
     X(ERR_UNAVAILABLE,     "unavailable",            503, true,  "Cairn is unavailable") \
     X(ERR_OUTCOME_UNKNOWN, "outcome_unknown",        503, true,  "The outcome is unknown") \
     X(ERR_CANCELLED,       "cancelled",              503, true,  "The operation was cancelled") \
-    X(ERR_STORAGE_FULL,    "storage_full",           507, true,  "The disk is full")
+    X(ERR_STORAGE_FULL,    "storage_full",           507, true,  "The disk is full") \
+    X(ERR_QUOTA_STORED,    "quota_full",             507, false, "The tenant may not store more")
 
 enum error {
     OK = 0,

@@ -117,6 +117,28 @@ struct str hex_encode(struct arena *arena, struct str bytes)
     return (struct str){text, 2 * bytes.len};
 }
 
+bool hex_decode(struct str text, void *out_bytes, size_t n)
+{
+    unsigned char *bytes = out_bytes;
+    if (text.len != 2 * n)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (hex_digit(text.ptr[i]) < 0)
+            return false;
+    for (size_t i = 0; i < n; i++)
+        bytes[i] =
+            (unsigned char)(hex_digit(text.ptr[2 * i]) << 4 | hex_digit(text.ptr[2 * i + 1]));
+    return true;
+}
+
+bool hex_decode_lower(struct str text, void *out_bytes, size_t n)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (text.ptr[i] >= 'A' && text.ptr[i] <= 'Z')
+            return false;
+    return hex_decode(text, out_bytes, n);
+}
+
 /* clang-format off */
 static const char base64_alphabet[] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

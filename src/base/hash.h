@@ -28,6 +28,10 @@ bool bytes_eq_secret(const void *a, const void *b, size_t len);
 void random_bytes(void *out, size_t len);
 
 struct str hex_encode(struct arena *arena, struct str bytes);
+/* Reads exactly 2 * n digits in either case. */
+MUST_CHECK bool hex_decode(struct str text, void *out_bytes, size_t n);
+/* The same for text that has one spelling: only in lower case, as hex_encode writes it. */
+MUST_CHECK bool hex_decode_lower(struct str text, void *out_bytes, size_t n);
 /* RFC 4648 section 5, without padding. Decoding rejects padding, other alphabets and stray bits. */
 struct str base64url_encode(struct arena *arena, struct str bytes);
 MUST_CHECK bool base64url_decode(struct arena *arena, struct str text, struct str *out_bytes);

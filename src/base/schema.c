@@ -223,14 +223,28 @@ static void money_fault(
     problem_fault(d->problem, pointer_to(d, f), "%s %.*s", rule, STR_ARG(limit));
 }
 
+static bool scale_up(int places, int64_t *value)
+{
+    for (; places > 0; places--)
+        if (__builtin_mul_overflow(*value, 10, value))
+            return false;
+    return true;
+}
+
+/* Programs compute with binary floats: 0.1 + 0.2 is sent as 0.30000000000000004. */
 static void decode_money(struct decoder *d, const struct field *f, struct json v, void *out)
 {
     enum { PICO_PLACES = 12 };
     int64_t value, max = limit_or(f->max, INT64_MAX);
     if (!expect_type(d, f, v, JSON_NUMBER))
         return;
-    if (!json_number_to_scaled(json_raw(v), PICO_PLACES, &value))
-        fault(d, f, "must be an amount below 9223372 with at most 12 decimal places");
+    struct str raw = json_raw(v);
+    bool fits = json_number_to_rounded(raw, f->places > 0 ? f->places : PICO_PLACES, &value) &&
+                scale_up(f->places > 0 ? PICO_PLACES - f->places : 0, &value);
+    if (!fits)
+        value = raw.ptr[0] == '-' ? INT64_MIN : INT64_MAX;
+    if (!fits && value > 0 && max == INT64_MAX)
+        fault(d, f, "must be an amount below 9223372");
     else if (value < f->min)
         money_fault(d, f, "must be at least", f->min);
     else if (value > max)

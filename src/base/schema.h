@@ -93,6 +93,7 @@ struct field {
      * which for INT is INT64_MAX; min 0 means 0, so an INT that may be negative states its min. */
     int64_t min;
     int64_t max;
+    int places; /* MONEY: the digits after the point, to which a body is rounded; 0 means 12 */
     const char *const *choices; /* ENUM, and each item of STRINGS when given; ends in NULL */
     /* ARRAY: the schema or the type of an item, only for the OpenAPI document; any if not given */
     const struct schema *nested;

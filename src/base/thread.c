@@ -1,9 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/thread.h"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+enum { LOWER_BY = 5 };
+
 void thread_set_name(const char *name)
 {
     pthread_setname_np(pthread_self(), name);
+}
+
+/* On Linux the calls concern one thread if they are given its id. A failure leaves the priority. */
+void thread_lower_priority(void)
+{
+    id_t id = (id_t)gettid();
+    (void)setpriority(PRIO_PROCESS, id, getpriority(PRIO_PROCESS, id) + LOWER_BY);
 }
 
 enum error thread_start(

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting threads. The system may refuse a thread at any time, which is an ordinary error. */
+/* Starting and naming threads. The system may refuse a thread at any time, which is an ordinary
+ * error. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 
@@ -9,6 +10,9 @@
 
 /* Sets the name of the running thread for tools that list threads: at most 15 bytes. */
 void thread_set_name(const char *name);
+/* For a thread whose work may wait: when cores are short, the running thread gets about a third of
+ * the time that a thread of ordinary priority gets. */
+void thread_lower_priority(void);
 MUST_CHECK enum error thread_start(
     pthread_t *out_thread, void *(*run)(void *data), void *data, struct problem *problem);
 

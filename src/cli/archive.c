@@ -39,7 +39,8 @@ const struct command command_import = {
     .details =
         "The server verifies the whole archive first, then adds all of it or nothing. With --ids "
         "keep an existing id is a conflict; with --ids remap all objects get new ids, and --json "
-        "prints them.\n"
+        "prints them. An agent whose name exists is a conflict; with --names rename it gets a "
+        "number behind its name, and --json prints the new name.\n"
         "With --layout files FILE is a directory as cairn export --layout files writes it, or an "
         "engine of its own: docs/files-layout.md. Its threads and runs get new ids, which --json "
         "prints; threads that were imported from it before are skipped.",
@@ -47,7 +48,7 @@ const struct command command_import = {
                 .argument = "LAYOUT",
                 .help = "FILE is a directory of agents' files instead of an archive",
                 .choices = layouts},
-        {.name = "ids"}, {.name = "dry-run", .letter = 'n'}),
+        {.name = "ids"}, {.name = "names"}, {.name = "dry-run", .letter = 'n'}),
     .run = run_import,
 };
 
@@ -190,6 +191,8 @@ static int run_import(struct cli *cli)
         if (str_eq(ids, STR("keep")))
             return cli_usage(
                 cli, "--ids keep is for archives; threads of --layout files get new ids");
+        if (!str_is_none(cli_value(cli, "names")))
+            return cli_usage(cli, "--names is for archives; --layout files has no agents by name");
         return layout_import(cli, cli_argument(cli, 0), cli_flag(cli, "dry-run"));
     }
     int code = request_build(cli, &request);

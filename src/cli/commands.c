@@ -18,6 +18,7 @@ extern const struct command command_serve;
     X(restore)       \
     X(check)         \
     X(migrate)       \
+    X(sql)           \
     X(doctor)        \
     X(api)           \
     X(completion)    \

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Imports a tree of the files layout as threads. The server assigns new ids; the metadata of each
- * thread and run has the old one as imported_from. A thread is marked until it is complete: the
- * next import removes and repeats a thread that was left incomplete, and skips a complete one.
+ * thread and run has the old one as imported_from, and it is the key of the thread. A thread is
+ * marked until it is complete: the next import removes and repeats a thread that was left
+ * incomplete, and skips a complete one.
  */
 #include "cli/layout_import.h"
 #include "base/json/json_patch.h"
@@ -18,7 +19,7 @@ static const char *const config_members[] = {"system_prompt", "model", "max_step
     "beta_headers", "api_kwargs", "formatter", "stream_meta_history_and_tool_results",
     "compactor_type", "memory_store_type", "file_registry", "extras", "max_retries", "base_delay",
     "last_known_input_tokens", "last_known_output_tokens", "current_step", "conversation_history",
-    "title", NULL};
+    "title", "total_runs", NULL};
 static const char *const entry_members[] = {
     "messages", "final_response", "stop_reason", "generated_files", "extras", NULL};
 static const char *const step_members[] = {"action_type", "timestamp", "step_number", "action_data",
@@ -30,6 +31,7 @@ struct import {
     struct layout layout;
     const struct read_thread *thread;
     struct id_text thread_id; /* the new one */
+    bool is_key_taken;        /* by a thread that was not imported */
     struct json_text report;
     uint64_t threads, runs, steps, skipped;
 };
@@ -115,6 +117,8 @@ static void begin_batch(struct batch *b)
 static int take_step(void *to, struct arena *arena, struct json line, struct str where)
 {
     struct batch *b = to;
+    if (layout_is_lifecycle(line)) /* the server writes its own */
+        return EXIT_SUCCESS;
     json_write_object(&b->text.w);
     copy(&b->text.w, line, step_members);
     json_write_end(&b->text.w);
@@ -141,6 +145,15 @@ static int send_steps(struct import *im, const struct read_run *run, const struc
     return code;
 }
 
+/* A start or an end that the steps of the engine contain is not logged again. */
+static void write_log(struct json_writer *w, bool is_logged)
+{
+    if (!is_logged)
+        return;
+    json_write_name(w, "lifecycle_steps");
+    json_write_bool(w, false);
+}
+
 static int start_run(struct import *im, const struct read_run *run, struct str input,
     const struct id_text *parent, struct id_text *out_id)
 {
@@ -149,6 +162,7 @@ static int start_run(struct import *im, const struct read_run *run, struct str i
     struct json_text body;
     begin(&body);
     json_write_text_member(&body.w, "dispatch", STR("direct"));
+    write_log(&body.w, run->logs_start);
     if (!str_is_none(input))
         json_write_text_member(&body.w, "user_input", input);
     if (parent != NULL)
@@ -167,18 +181,48 @@ static int start_run(struct import *im, const struct read_run *run, struct str i
     return EXIT_SUCCESS;
 }
 
-static int finish_run(struct import *im, const struct id_text *run, struct str status,
-    struct str content, struct str stop_reason)
+/* The end of a run and its times, as far as its file has them. */
+struct ending {
+    bool is_logged; /* by a step of the engine */
+    struct str status, content, stop_reason, started_at, finished_at, error;
+};
+
+/* The end of a run that has no content. */
+static struct ending ending_of(const struct read_run *run)
+{
+    return (struct ending){.is_logged = run->logs_end,
+        .status = str_is_none(run->status) ? STR("completed") : run->status,
+        .started_at = run->started_at,
+        .finished_at = run->completed_at,
+        .error = run->error};
+}
+
+static void write_known(struct json_writer *w, const char *name, struct str text)
+{
+    if (!str_is_none(text))
+        json_write_text_member(w, name, text);
+}
+
+static int finish_run(struct import *im, const struct id_text *run, const struct ending *end)
 {
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_text body;
     begin(&body);
-    json_write_text_member(&body.w, "status", status);
-    if (!str_is_none(content))
-        json_write_text_member(&body.w, "content", content);
-    if (!str_is_none(stop_reason))
-        json_write_text_member(&body.w, "stop_reason", stop_reason);
+    json_write_text_member(&body.w, "status", end->status);
+    write_log(&body.w, end->is_logged);
+    write_known(&body.w, "content", end->content);
+    if (end->content.len > 0) { /* the start has created the message of the user */
+        json_write_name(&body.w, "reply");
+        json_write_bool(&body.w, true);
+    }
+    write_known(&body.w, "stop_reason", end->stop_reason);
+    write_known(&body.w, "started_at", end->started_at);
+    write_known(&body.w, "finished_at", end->finished_at);
+    if (!str_is_none(end->error)) {
+        json_write_name(&body.w, "error");
+        json_write_raw(&body.w, end->error);
+    }
     return send(im, "PATCH", arena_printf(&arena, "/v1/runs/%.*s", ID_ARG(run)),
         take(&body, &arena), &answer);
 }
@@ -234,7 +278,8 @@ static int send_children(struct import *im, const struct read_run *of, const str
         if (str_is_none(run->parent) || !str_eq(run->parent, of->label))
             continue;
         TRY_EXIT(start_run(im, run, STR_NONE, parent, &id));
-        TRY_EXIT(finish_run(im, &id, STR("completed"), STR_NONE, STR_NONE));
+        const struct ending end = ending_of(run);
+        TRY_EXIT(finish_run(im, &id, &end));
     }
     return EXIT_SUCCESS;
 }
@@ -249,15 +294,18 @@ static int send_entry(struct import *im, const struct read_run *run)
     TRY_EXIT(layout_read_object(&im->layout.tree,
         layout_entry_name(&arena, im->thread->label, run->sequence), &arena, &entry));
     struct str reason = remote_string(&arena, entry, STR("/stop_reason"));
-    struct str status = str_eq(reason, STR("failed")) || str_eq(reason, STR("cancelled"))
-                            ? reason
-                            : STR("completed");
     TRY_EXIT(start_run(im, run, remote_string(&arena, entry, STR("/user_message")), NULL, &id));
     TRY_EXIT(send_children(im, run, &id));
     if (!run->has_usage)
         TRY_EXIT(send_usage(im, &id, entry));
-    TRY_EXIT(
-        finish_run(im, &id, status, remote_string(&arena, entry, STR("/final_response")), reason));
+    struct ending end = ending_of(run);
+    /* The entry of a run that has not completed may have its status as the reason. */
+    if (str_is_none(run->status) &&
+        (str_eq(reason, STR("failed")) || str_eq(reason, STR("cancelled"))))
+        end.status = reason;
+    end.content = remote_string(&arena, entry, STR("/final_response"));
+    end.stop_reason = reason;
+    TRY_EXIT(finish_run(im, &id, &end));
     begin(&body);
     copy(&body.w, entry, entry_members);
     struct str patch = take(&body, &arena);
@@ -320,6 +368,9 @@ static int send_unfinished(struct import *im, struct id_text *out_first, bool *o
             continue;
         TRY_EXIT(
             start_run(im, run, STR_NONE, *out_any ? out_first : NULL, *out_any ? &id : out_first));
+        const struct ending end = ending_of(run);
+        if (*out_any && !str_is_none(run->status))
+            TRY_EXIT(finish_run(im, &id, &end));
         *out_any = true;
     }
     return EXIT_SUCCESS;
@@ -372,12 +423,32 @@ static int look_for(struct import *im, bool *out_there)
     return *out_there ? EXIT_SUCCESS : remove_thread(im, &im->thread_id);
 }
 
+static int look_for_key(struct import *im)
+{
+    struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
+    struct remote_answer answer;
+    struct json thread;
+    bool found;
+    TRY_EXIT(layout_ask(&im->layout,
+        arena_printf(&arena, "/v1/threads?limit=1&key=%.*s",
+            STR_ARG(remote_encode(&arena, im->thread->label))),
+        &answer, &found));
+    im->is_key_taken = json_pointer(answer.json, STR("/data/0"), &thread);
+    if (im->is_key_taken)
+        cli_note(im->layout.cli, "Another thread has the key %.*s: the imported one has none.",
+            STR_ARG(im->thread->label));
+    return EXIT_SUCCESS;
+}
+
 static int make_thread(struct import *im)
 {
+    TRY_EXIT(look_for_key(im));
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     struct remote_answer answer;
     struct json_text body;
     begin(&body);
+    if (!im->is_key_taken)
+        json_write_text_member(&body.w, "key", im->thread->label);
     write_origin(&body.w, im->thread->label, true);
     TRY_EXIT(send(im, "POST", STR("/v1/threads"), take(&body, &arena), &answer));
     if (!answer.has_json || !layout_read_id(answer.json, STR("/id"), &im->thread_id))
@@ -405,6 +476,7 @@ static int fill_thread(struct import *im)
 static int import_thread(struct import *im)
 {
     bool there;
+    im->is_key_taken = false;
     TRY_EXIT(look_for(im, &there));
     if (!there)
         TRY_EXIT(make_thread(im));
@@ -413,6 +485,8 @@ static int import_thread(struct import *im)
     json_write_text_member(&im->report.w, "to", (struct str){im->thread_id.text, UUID_TEXT_LEN});
     json_write_name(&im->report.w, "was_there");
     json_write_bool(&im->report.w, there);
+    json_write_name(&im->report.w, "key_dropped");
+    json_write_bool(&im->report.w, im->is_key_taken);
     json_write_name(&im->report.w, "runs");
     json_write_array(&im->report.w);
     int code = there ? EXIT_SUCCESS : fill_thread(im);

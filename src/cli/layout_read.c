@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/layout_read.h"
 
+#include "base/clock.h"
 #include "cli/layout_pages.h"
 #include "cli/text.h"
 
@@ -79,6 +80,8 @@ struct reader {
     struct arena *arena;
     struct read_thread *thread;
     struct read_run *run;
+    char last_at[64]; /* of the last step */
+    size_t last_len;
 };
 
 /* Checks a member that must have this text. */
@@ -122,6 +125,25 @@ static struct read_run *find_run(struct read_thread *thread, struct str label)
     return NULL;
 }
 
+/* Without a start the end is not known either. */
+static int take_times(struct reader *r, struct json entry, struct str name, struct read_run *run)
+{
+    int64_t start, end;
+    struct str started_at = text_of(r->arena, entry, "started_at");
+    struct str completed_at = text_of(r->arena, entry, "completed_at");
+    if (!str_is_none(started_at) && !clock_parse(started_at, &start))
+        return wrong(r->tree, name, "has a started_at that is not an RFC 3339 time");
+    if (!str_is_none(completed_at) && !clock_parse(completed_at, &end))
+        return wrong(r->tree, name, "has a completed_at that is not an RFC 3339 time");
+    if (str_is_none(started_at))
+        return EXIT_SUCCESS;
+    if (!str_is_none(completed_at) && end < start)
+        return wrong(r->tree, name, "has a completed_at before its started_at");
+    run->started_at = started_at;
+    run->completed_at = completed_at;
+    return EXIT_SUCCESS;
+}
+
 static int read_entry(struct reader *r, int64_t number)
 {
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
@@ -134,10 +156,8 @@ static int read_entry(struct reader *r, int64_t number)
     if (json_get(entry, STR("sequence_number"), &value) &&
         (!json_to_i64(value, &sequence) || sequence != number))
         return wrong(r->tree, name, "has another sequence_number than its name");
-    struct read_run run = {.sequence = number,
-        .label = text_of(r->arena, entry, "run_id"),
-        .started_at = text_of(r->arena, entry, "started_at"),
-        .completed_at = text_of(r->arena, entry, "completed_at")};
+    struct read_run run = {.sequence = number, .label = text_of(r->arena, entry, "run_id")};
+    TRY_EXIT(take_times(r, entry, name, &run));
     if (str_is_none(run.label))
         return wrong(r->tree, name, "has no run_id");
     if (find_run(r->thread, run.label) != NULL)
@@ -156,6 +176,38 @@ static bool tells_tokens(struct json line)
                json_get(data, STR("usage"), &usage) && json_type(usage) == JSON_OBJECT);
 }
 
+bool layout_is_lifecycle(struct json line)
+{
+    struct json value;
+    return json_get(line, STR("lifecycle"), &value) && json_type(value) == JSON_TRUE;
+}
+
+/* Cairn's step about the end of the run has its status. */
+static void look_at_lifecycle(struct reader *r, struct json line)
+{
+    struct json data, value;
+    if (!json_get(line, STR("action_data"), &data) || json_type(data) != JSON_OBJECT)
+        return;
+    struct str status = text_of(r->arena, data, "status");
+    if (str_eq(status, STR("completed")) || str_eq(status, STR("failed")) ||
+        str_eq(status, STR("cancelled")))
+        r->run->status = status;
+    if (json_get(data, STR("error"), &value) && json_type(value) == JSON_OBJECT)
+        r->run->error = json_compact(r->arena, value);
+}
+
+/* Cairn logs the start and the end of the imported run unless the file contains them. */
+static void look_at_type(struct read_run *run, struct str type, bool by_cairn)
+{
+    bool starts = str_eq(type, STR("run_started"));
+    bool ends = str_eq(type, STR("run_completed")) || str_eq(type, STR("run_failed")) ||
+                str_eq(type, STR("run_cancelled"));
+    run->cairn_logs_start |= by_cairn && starts;
+    run->cairn_logs_end |= by_cairn && !starts;
+    run->logs_start = !run->cairn_logs_start && (run->logs_start || starts);
+    run->logs_end = !run->cairn_logs_end && (run->logs_end || (ends && !by_cairn));
+}
+
 static int look_at_line(void *to, struct arena *arena, struct json line, struct str where)
 {
     struct reader *r = to;
@@ -163,11 +215,19 @@ static int look_at_line(void *to, struct arena *arena, struct json line, struct 
         return wrong(r->tree, where, "has another run_id than its file");
     if (!says(line, "agent_uuid", r->thread->label))
         return wrong(r->tree, where, "has another agent_uuid than its directory");
-    if (str_is_none(text_of(arena, line, "action_type")))
+    struct str type = text_of(arena, line, "action_type");
+    if (str_is_none(type))
         return wrong(r->tree, where, "has no action_type");
+    look_at_type(r->run, type, layout_is_lifecycle(line));
     if (r->run->steps++ == 0)
         r->run->first_at = text_of(r->arena, line, "timestamp");
+    struct str at = text_of(arena, line, "timestamp");
+    r->last_len = at.len <= sizeof r->last_at ? at.len : 0;
+    if (r->last_len > 0)
+        memcpy(r->last_at, at.ptr, r->last_len);
     r->run->has_usage = r->run->has_usage || tells_tokens(line);
+    if (layout_is_lifecycle(line))
+        look_at_lifecycle(r, line);
     return EXIT_SUCCESS;
 }
 
@@ -183,8 +243,23 @@ static void find_parent(struct read_thread *thread, struct read_run *run)
     }
 }
 
+/* A child or another finished run without an entry lasts from its first step to its last. */
+static void take_times_of_steps(struct reader *r)
+{
+    int64_t start, end;
+    struct str last_at = {r->last_at, r->last_len};
+    bool is_finished =
+        !str_is_none(r->run->parent) || (r->run->sequence == 0 && !str_is_none(r->run->status));
+    if (!is_finished || !clock_parse(r->run->first_at, &start) || !clock_parse(last_at, &end) ||
+        end < start)
+        return;
+    r->run->started_at = r->run->first_at;
+    r->run->completed_at = arena_str(r->arena, last_at);
+}
+
 static int read_run_file(struct reader *r, struct str label)
 {
+    r->last_len = 0;
     r->run = find_run(r->thread, label);
     if (r->run == NULL) {
         r->run = &r->thread->runs[r->thread->n_runs++];
@@ -192,6 +267,7 @@ static int read_run_file(struct reader *r, struct str label)
     }
     TRY_EXIT(layout_read_lines(r->tree, r->thread->label, label, look_at_line, r));
     find_parent(r->thread, r->run);
+    take_times_of_steps(r);
     return EXIT_SUCCESS;
 }
 

@@ -15,10 +15,16 @@ struct read_run {
     struct str label;
     int64_t sequence; /* of its entry in the history; 0: it has none */
     uint64_t steps;
-    bool has_usage;    /* a step has tokens */
-    struct str parent; /* the run with an entry during which its first step was; STR_NONE */
-    struct str first_at;
-    struct str started_at, completed_at; /* of its entry */
+    bool has_usage; /* a step has tokens */
+    /* The engine has logged the start, or the end, and Cairn has not. */
+    bool logs_start, logs_end;
+    bool cairn_logs_start, cairn_logs_end;
+    struct str status;   /* according to Cairn's step about its end; STR_NONE */
+    struct str error;    /* JSON; STR_NONE */
+    struct str parent;   /* the run with an entry during which its first step was; STR_NONE */
+    struct str first_at; /* of its steps */
+    /* Of its entry; of a child, of its first and last step. STR_NONE: not known. */
+    struct str started_at, completed_at;
 };
 
 struct read_thread {
@@ -42,6 +48,9 @@ int layout_read_object(struct tree *t, struct str name, struct arena *arena, str
 /* Reads the lines of a run; `take` gets each as an object. */
 typedef int (*take_line)(void *to, struct arena *arena, struct json line, struct str where);
 int layout_read_lines(struct tree *t, struct str thread, struct str run, take_line take, void *to);
+
+/* Returns true for a step that Cairn wrote, about the start or the end of the run. */
+bool layout_is_lifecycle(struct json line);
 
 struct str layout_config_name(struct arena *arena, struct str thread);
 struct str layout_entry_name(struct arena *arena, struct str thread, int64_t number);

@@ -7,7 +7,7 @@
 struct layout_member {
     const char *name;
     const char *source; /* in the server's answer; NULL: the same */
-    enum { ALWAYS, WHEN_THERE, LIST } shown;
+    enum { ALWAYS, WHEN_THERE, WHEN_TRUE, LIST } shown;
 };
 
 static const struct layout_member config_members[] = {
@@ -77,6 +77,7 @@ static const struct layout_member step_members[] = {
     {"messages_count", NULL, WHEN_THERE},
     {"estimated_tokens", NULL, WHEN_THERE},
     {"duration_ms", NULL, WHEN_THERE},
+    {"lifecycle", NULL, WHEN_TRUE},
 };
 
 static struct str document(
@@ -89,7 +90,8 @@ static struct str document(
         const char *from = members[i].source == NULL ? members[i].name : members[i].source;
         struct json value;
         bool there = json_get(source, str_of(from), &value) && json_type(value) != JSON_NULL;
-        if (!there && members[i].shown == WHEN_THERE)
+        if ((!there && members[i].shown == WHEN_THERE) ||
+            (members[i].shown == WHEN_TRUE && (!there || json_type(value) != JSON_TRUE)))
             continue;
         json_write_name(&text.w, members[i].name);
         if (there)

@@ -180,6 +180,20 @@ static bool is_about(struct str kind, const char *what)
     return str_starts_with(kind, str_of(what));
 }
 
+/* The event of a run's start or end also reports Cairn's step about it. */
+static void take_status(struct mirror *m, struct json event, const struct change *config)
+{
+    struct change change = *config;
+    struct json what;
+    if (!json_pointer(event, STR("/payload/change"), &what) || json_type(what) != JSON_STRING ||
+        !json_string_eq(what, STR("run.status")) ||
+        !layout_read_id(event, STR("/run_id"), &change.run))
+        return;
+    change.what = CHANGE_RUN;
+    add_change(m, &change);
+}
+
+/* Adds at most two changes. */
 static void take_event(struct mirror *m, struct arena *arena, struct json event)
 {
     struct change change = {.what = CHANGE_CONFIG};
@@ -199,9 +213,11 @@ static void take_event(struct mirror *m, struct arena *arena, struct json event)
             !layout_read_id(event, STR("/payload/run_id"), &change.run))
             return;
         change.what = CHANGE_RUN;
+    } else if (str_eq(kind, STR("status")) || str_eq(kind, STR("final")) ||
+               str_eq(kind, STR("error"))) {
+        take_status(m, event, &change);
     } else if (!is_about(kind, "resumption.") && !is_about(kind, "tool.") &&
-               !is_about(kind, "conversation.") && !str_eq(kind, STR("status")) &&
-               !str_eq(kind, STR("final")) && !str_eq(kind, STR("error"))) {
+               !is_about(kind, "conversation.")) {
         return;
     }
     add_change(m, &change);
@@ -251,7 +267,7 @@ static int take_frame(struct mirror *m, const struct sse_event *frame)
         m->idle++;
     }
     set_cursor(m, frame->id);
-    return m->n_changes < CHANGES_MAX ? EXIT_SUCCESS : flush(m);
+    return m->n_changes < CHANGES_MAX - 1 ? EXIT_SUCCESS : flush(m);
 }
 
 /* Reads until the stream ends. */

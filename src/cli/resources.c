@@ -121,6 +121,9 @@ const struct command resource_commands[] = {
         .nothing = "there is no run to claim"},
     {"run", "heartbeat", "POST " RUN "/heartbeat", OPTIONS({"lease", "lease_ms"})},
     {"run", "release", "POST " RUN "/release"},
+    {"run", "retry", "POST " RUN "/retry"},
+    {"run", "attempts", "GET " RUN "/attempts",
+        "number worker STARTED=started_at ENDED=ended_at outcome error"},
     {"run", "phase", "POST " RUN "/phase"},
     {"run", "phases", "GET " RUN "/phases", "number from to trigger AT=created_at detail"},
     {"run", "tree", "GET " RUN "/tree",
@@ -292,6 +295,7 @@ const struct command resource_commands[] = {
     /* Agents. */
     {"agent", "list", "GET /v1/agents", "id name kind version status description updated_at"},
     {"agent", "get", "GET " AGENT},
+    {"agent", "find", "GET /v1/agents/by-name/{name}"},
     {"agent", "create", "POST /v1/agents",
         .summary = "create an agent, with version 1.0.0 of its definition",
         OPTIONS({"name"}, {"kind"}, {"active", "is_active"}, DEFINITION_OPTIONS)},
@@ -324,7 +328,7 @@ const struct command resource_commands[] = {
     {"agent", "tree", "GET " AGENT "/tree"},
     {"agent", "run", "POST " AGENT "/runs",
         OPTIONS({"input"}, {"run-config", "config"}, {"thread", "thread_id"},
-            {"parent", "parent_run_id"})},
+            {"key", "thread_key"}, {"parent", "parent_run_id"})},
     {"agent", "runs", "GET " AGENT "/runs", "id status agent worker thread_id updated_at",
         OPTIONS({"parent", "parent_run_id"})},
 
@@ -446,13 +450,17 @@ const struct command resource_commands[] = {
         .question = "Revoke the key? Its clients lose access at once."},
     {"key", "whoami", "GET /v1/whoami"},
 
+    {"ticket", "create", "POST /v1/tickets"},
+
     {"tenant", "create", "POST /v1/tenants",
         "ID=tenant/id NAME=tenant/name CREATED=tenant/created_at KEY=key/id SCOPES=key/scopes "
         "SECRET=key/secret",
         .details = "The secret of the key is printed once, and never again."},
-    {"tenant", "list", "GET /v1/tenants", "id name created_at"},
+    {"tenant", "list", "GET /v1/tenants", "id name plan_tier created_at"},
     {"tenant", "get", "GET /v1/tenants/{tenant_id}"},
     {"tenant", "update", "PATCH /v1/tenants/{tenant_id}"},
+    {"tenant", "show", "GET /v1/tenant"},
+    {"tenant", "set", "PATCH /v1/tenant"},
     {"tenant", "delete", "DELETE /v1/tenants/{tenant_id}"},
     {"tenant", "create-key", "POST /v1/tenants/{tenant_id}/keys",
         OPTIONS({"name"}, {"scope", "scopes", "SCOPE"}, {"principal"},

@@ -85,6 +85,26 @@ static const char *set_connections(struct server_config *c, struct str value)
     return rule;
 }
 
+static const char *set_per_address(struct server_config *c, struct str value)
+{
+    uint64_t n = 0;
+    c->has_max_per_address = !str_eq(value, STR("auto"));
+    if (!c->has_max_per_address)
+        return NULL;
+    const char *rule = read_count(value, 0, 1000000, "must be auto, or 0 to 1000000", &n);
+    c->max_per_address = n;
+    return rule;
+}
+
+/* A key may have a quarter of it, and the largest body has 16 MiB. */
+static const char *set_body_memory(struct server_config *c, struct str value)
+{
+    uint64_t mib = 0;
+    const char *rule = read_count(value, 64, 1 << 20, "must be 64 to 1048576", &mib);
+    c->body_memory_bytes = (size_t)mib << 20;
+    return rule;
+}
+
 static const char *set_drain(struct server_config *c, struct str value)
 {
     uint64_t n = 0;
@@ -161,6 +181,11 @@ SETTER(set_key, read_text, tls_key)
         set_readers, false, NULL, "threads that read the database") \
     X("max-connections", "CAIRN_MAX_CONNECTIONS", "N",         "16384", \
         set_connections, false, NULL, "the maximum number of connections") \
+    X("max-connections-per-address", "CAIRN_MAX_CONNECTIONS_PER_ADDRESS", "N", "auto", \
+        set_per_address, false, NULL, \
+        "the same for one address; 0: no limit; auto: a quarter, no limit for loopback addresses") \
+    X("max-body-memory", "CAIRN_MAX_BODY_MEMORY", "MIB",       "256", \
+        set_body_memory, false, NULL, "memory for the bodies of requests, in MiB") \
     X("drain-seconds",   "CAIRN_DRAIN_SECONDS",   "N",         "10", \
         set_drain, false, NULL, "the time for running requests when the server stops") \
     X("tls-cert",        "CAIRN_TLS_CERT",        "FILE",      NULL, \

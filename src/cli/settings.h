@@ -11,7 +11,7 @@
 #include "cli/cli.h"
 #include "server/server.h"
 
-enum { SETTINGS_COUNT = 17 };
+enum { SETTINGS_COUNT = 19 };
 #define SETTINGS_USUAL_FILE "/etc/cairn/cairn.toml"
 
 /* The table's rows as options of a command. */

@@ -277,6 +277,7 @@ void cairn_close(cairn *c)
         return;
     store_drain(c->instance.store);
     instance_stop(&c->instance);
+    instance_cancel(&c->instance);
     send_all_out(c);
     instance_close(&c->instance);
     instance_deinit(&c->instance);

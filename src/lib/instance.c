@@ -3,6 +3,7 @@
 
 #include "api/http/metrics.h"
 #include "api/http/openapi.h"
+#include "api/upkeep/export_places.h"
 #include "base/clock.h"
 #include "lib/errand.h"
 #include "lib/sweeper.h"
@@ -112,6 +113,10 @@ static void open_api(struct instance *i, const struct instance_config *config)
         .may_be_open = config->may_be_open,
         .upload_max_bytes = config->upload_max_bytes,
         .rate_limiter = rate_limiter_create(),
+        .known_keys = known_keys_create(),
+        .streams = holdings_create(),
+        .exports = export_places_create(),
+        .connections = holdings_create(),
         .metrics = metrics_create()};
     buf_init(&i->api.openapi, CALL_ANSWER_MAX_BYTES);
     openapi_write(&i->api.openapi);
@@ -150,6 +155,11 @@ void instance_stop(struct instance *i)
         tail_thread_stop(i->tail);
 }
 
+void instance_cancel(struct instance *i)
+{
+    atomic_store(&i->api.is_stopping, true);
+}
+
 void instance_close(struct instance *i)
 {
     tail_thread_destroy(i->tail);
@@ -162,6 +172,10 @@ void instance_close(struct instance *i)
 
 void instance_deinit(struct instance *i)
 {
+    known_keys_destroy(i->api.known_keys);
+    holdings_destroy(i->api.streams);
+    export_places_destroy(i->api.exports);
+    holdings_destroy(i->api.connections);
     rate_limiter_destroy(i->api.rate_limiter);
     metrics_destroy(i->api.metrics);
     buf_deinit(&i->api.openapi);

@@ -47,6 +47,9 @@ MUST_CHECK enum error instance_open(
     struct instance *i, const struct instance_config *config, struct problem *problem);
 /* The threads start no new work. */
 void instance_stop(struct instance *i);
+/* Long work of calls that changes nothing ends soon with an error: exports, and the verification of
+ * uploads. */
+void instance_cancel(struct instance *i);
 /* Joins the threads and closes the store. */
 void instance_close(struct instance *i);
 void instance_deinit(struct instance *i);

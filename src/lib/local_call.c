@@ -77,11 +77,18 @@ static void run_again(struct local_call *lc)
     submit(lc);
 }
 
-/* An interest that depends on time is checked again each second. */
-static int64_t next_look_us(const struct interest *interest, int64_t until_us)
+/* An interest that depends on time is checked again each second, and a call that knows when its
+ * answer may change at that time. */
+static int64_t next_look_us(
+    const struct call *call, const struct interest *interest, int64_t until_us)
 {
-    int64_t second_us = clock_steady_us() + 1000000;
-    return interest->by_time && second_us < until_us ? second_us : until_us;
+    int64_t now_us = clock_steady_us(), look_us = until_us;
+    int64_t wake_us = call->answer.wake_in_us;
+    if (wake_us > 0 && now_us + wake_us < look_us)
+        look_us = now_us + wake_us;
+    if (interest->by_time && now_us + 1000000 < look_us)
+        look_us = now_us + 1000000;
+    return look_us;
 }
 
 /* Runs the call again after each matching event, and a last time after the timeout. */
@@ -93,7 +100,7 @@ static void wait_for_more(struct local_call *lc, cairn *c, int64_t until_us)
     handle_add_bell(c, &bell, &interest);
     run_again(lc); /* an event may have been committed before the bell was registered */
     while (call_wait_s(&lc->call) > 0 && !last) {
-        enum bell_news news = bell_wait(&bell, next_look_us(&interest, until_us));
+        enum bell_news news = bell_wait(&bell, next_look_us(&lc->call, &interest, until_us));
         last = bell_is_stopped(&bell) || (news == BELL_SILENT && clock_steady_us() >= until_us);
         run_again(lc);
     }
@@ -268,9 +275,7 @@ cairn_answer *local_call_answer(struct local_call *lc)
     struct answer_head head = {.count = 0};
     struct buf body CLEANUP(buf_deinit) = BUF_INIT(SIZE_MAX);
     if (!lc->is_call) {
-        for (size_t i = 0; i < ANSWER_REFUSAL_HEADERS; i++)
-            answer_head_add(&head, answer_refusal_headers[i].name, answer_refusal_headers[i].value);
-        buf_append(&body, answer_refusal(&lc->arena, &lc->refusal));
+        buf_append(&body, answer_refusal(&lc->arena, &lc->refusal, &lc->request, &head));
         return answer_create(lc->refusal.status, &head, &body);
     }
     answer_head_add_common(&head, &lc->call);

@@ -20,6 +20,7 @@ struct cairn_subscription {
     bool is_stale; /* there may be events after the cursor */
     bool has_page;
     bool has_ended;
+    int64_t renew_us; /* when to renew that the principal is online */
     struct event_page page;
     size_t n_given; /* events of the page that were delivered */
     struct arena page_arena;
@@ -159,6 +160,28 @@ static void listen_until(cairn_subscription *s, int64_t until_us)
         end(s, atomic_load(&s->is_cancelled) ? "cancelled" : "shutting_down");
 }
 
+/* --- Presence ------------------------------------------------------------------------------- */
+
+static enum error renew(void *data, struct tx *tx)
+{
+    const cairn_subscription *s = data;
+    return subscriber_stay_online(&s->reader, tx);
+}
+
+/* A renewal that failed is made again at its next time. */
+static void stay_online(cairn_subscription *s)
+{
+    int64_t now_us = clock_steady_us();
+    if (now_us < s->renew_us)
+        return;
+    s->renew_us = now_us + INT64_C(1000) * SUBSCRIBER_ONLINE_MS;
+    enum error e = store_call_for(
+        s->cairn->instance.store, STORE_WRITE, tenant_flow(s->reader.tenant_id), renew, s);
+    (void)e;
+}
+
+/* --- The next event ------------------------------------------------------------------------- */
+
 /* After a subscription lost access or was cancelled, the rest of a page already read is dropped. */
 static int next(cairn_subscription *s, int64_t until_us)
 {
@@ -166,6 +189,7 @@ static int next(cairn_subscription *s, int64_t until_us)
         listen_until(s, 0);
         if (s->has_ended)
             return CAIRN_ENDED;
+        stay_online(s);
         if (s->has_page && s->n_given < s->page.n_events) {
             const struct event *event = &s->page.events[s->n_given++];
             if (subscriber_hears(&s->reader, event))
@@ -178,7 +202,7 @@ static int next(cairn_subscription *s, int64_t until_us)
         else if (!s->has_page && !s->is_stale && !s->has_ended) {
             if (clock_steady_us() >= until_us)
                 return CAIRN_TIMEOUT;
-            listen_until(s, until_us);
+            listen_until(s, until_us < s->renew_us ? until_us : s->renew_us);
         }
     }
 }
@@ -213,6 +237,7 @@ static cairn_subscription *subscription_create(cairn *c, const struct call *call
     atomic_init(&s->is_cancelled, false);
     subscriber_init(&s->reader, call);
     s->is_stale = true;
+    s->renew_us = subscriber_is_present(&s->reader) ? 0 : BELL_FOREVER;
     arena_init(&s->page_arena, SIZE_MAX);
     arena_init(&s->arena, SIZE_MAX);
     buf_init(&s->data, TEXT_MAX_BYTES);

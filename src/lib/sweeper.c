@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "lib/errand.h"
 #include "lib/leftovers.h"
+#include "model/tenancy/deletions.h"
 #include "store/content.h"
 
 enum { PAUSE_MS = 1000, SHORT_PAUSE_MS = 20 };
@@ -76,15 +77,34 @@ static enum error list(struct context *c, void *data)
     return OK;
 }
 
-struct item_job {
-    const struct sweep_item *item;
+struct items_job {
+    const struct sweep_list *list;
+    size_t from, next;
+    bool one_only;
     struct sweep_report report;
 };
 
-static enum error do_item(struct context *c, void *data)
+/* A list has at most SWEEP_CONTENT_A_PASS items with content. */
+static void add_report(struct sweep_report *sum, const struct sweep_report *one)
 {
-    struct item_job *job = data;
-    return sweep_do(c, job->item, &job->report);
+    sum->more = sum->more || one->more;
+    for (size_t i = 0; i < one->n_unused; i++)
+        sum->unused[sum->n_unused++] = one->unused[i];
+}
+
+/* Does items until the slice is over. The job may run more than once. */
+static enum error do_items(struct context *c, void *data)
+{
+    struct items_job *job = data;
+    struct slice slice = slice_begin(0);
+    job->report = (struct sweep_report){0};
+    job->next = job->from;
+    do {
+        struct sweep_report report;
+        TRY(sweep_do(c, &job->list->items[job->next++], &report));
+        add_report(&job->report, &report);
+    } while (!job->one_only && job->next < job->list->count && !slice_is_over(&slice));
+    return OK;
 }
 
 static bool is_stopping(struct sweeper *s)
@@ -95,20 +115,25 @@ static bool is_stopping(struct sweeper *s)
     return stopping;
 }
 
-/* If other nodes write too, each item is a short transaction of its own, to block no other
- * writer. */
-static enum error sweep_one_by_one(struct sweeper *s)
+/* Each job does few items, so that the jobs of requests need not wait long: one item if other nodes
+ * write too, which may wait for its locks, and after a failure, which undoes the whole job. */
+static enum error sweep_items(struct sweeper *s)
 {
     enum error e = errand_run(s->store, STORE_WRITE, list, s), failure = OK;
     if (e != OK)
         return e;
     s->more = s->list.more;
+    struct items_job job = {.list = &s->list, .one_only = store_is_shared(s->store)};
     /* A busy or failing item does not stop the others; an unreachable database does. */
-    for (size_t i = 0; i < s->list.count && !is_stopping(s); i++) {
+    while (job.from < s->list.count && !is_stopping(s)) {
         if (e == ERR_UNAVAILABLE && !store_stats(s->store).connected)
             break;
-        struct item_job job = {.item = &s->list.items[i]};
-        e = errand_run(s->store, STORE_WRITE, do_item, &job);
+        e = errand_run(s->store, STORE_WRITE, do_items, &job);
+        if (e != OK && !job.one_only) {
+            job.one_only = true;
+            continue;
+        }
+        job.from = e == OK ? job.next : job.from + 1;
         failure = e != OK ? e : failure;
         if (e != OK)
             continue;
@@ -128,9 +153,7 @@ static enum error sweep(struct sweeper *s)
         s->prepares = e != OK;
         return e;
     }
-    if (store_is_shared(s->store))
-        return sweep_one_by_one(s);
-    return sweep_at_once(s->store, &s->position, &s->more);
+    return sweep_items(s);
 }
 
 /* --- The thread ----------------------------------------------------------------------------- */
@@ -154,6 +177,7 @@ static bool wait_ms(struct sweeper *s, long ms)
 static void *run(void *data)
 {
     thread_set_name("cairn-sweeper");
+    thread_lower_priority();
     struct sweeper *s = data;
     bool failing = false;
     int64_t next_look_us = 0;

@@ -20,6 +20,12 @@ const char *scope_name(enum scope scope)
     return "none";
 }
 
+enum scope scope_parse(struct str name)
+{
+    unsigned value = enum_parse(scope_names, name);
+    return value == 0 ? SCOPE_NONE : (enum scope)(1u << (value - 1));
+}
+
 enum scope scope_to_read(enum scope scope)
 {
     struct str name = str_of(scope_name(scope));
@@ -61,6 +67,7 @@ void context_enter(struct context *c, struct uuid tenant_id)
     if (!uuid_eq(c->tenant_id, tenant_id)) {
         c->locked_thread = UUID_NIL;
         c->has_locked_tenant = false;
+        c->quotas = (struct quota_limits){0};
     }
     c->tenant_id = tenant_id;
     if (c->tx != NULL)
@@ -78,6 +85,11 @@ static enum error lock(struct context *c, const struct sql_statement *statement,
     context_query(c, &q, statement);
     query_uuid(&q, id, id);
     return query_run(&q);
+}
+
+bool context_may_index(const struct context *c)
+{
+    return c->indexed_words < CONTEXT_WORDS_AT_ONCE;
 }
 
 enum error context_lock_thread(struct context *c, struct uuid thread_id)
@@ -127,6 +139,16 @@ enum error context_owned_ids(struct query *q, struct owned_id *out_found, size_t
     return query_end(q);
 }
 
+int64_t context_due_now_us(const struct context *c)
+{
+    return tx_is_shared(c->tx) ? c->lease_now_us : c->now_us;
+}
+
+int64_t context_cautious_now_us(const struct context *c)
+{
+    return c->now_us < c->lease_now_us ? c->now_us : c->lease_now_us;
+}
+
 enum error context_number(struct query *q, int64_t *out_number)
 {
     *out_number = 0;
@@ -143,9 +165,26 @@ enum error context_not_found(struct context *c, const char *what, struct uuid id
         c->problem, ERR_NOT_FOUND, "the %s %.*s does not exist", what, UUID_TEXT_LEN, text);
 }
 
+void context_match_only(struct context *c, int64_t version)
+{
+    int64_t *versions = ARENA_NEW(c->arena, int64_t);
+    *versions = version;
+    c->has_match = true;
+    c->match_versions = versions;
+    c->n_match_versions = 1;
+}
+
+bool context_matches(const struct context *c, int64_t version)
+{
+    for (size_t i = 0; c->has_match && i < c->n_match_versions; i++)
+        if (c->match_versions[i] == version)
+            return true;
+    return !c->has_match;
+}
+
 enum error context_check_match(struct context *c, int64_t version)
 {
-    if (!c->has_match || c->match_version == version)
+    if (context_matches(c, version))
         return OK;
     return problem_set(
         c->problem, ERR_STALE, "If-Match must be the object's ETag: \"%lld\"", (long long)version);

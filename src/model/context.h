@@ -10,7 +10,10 @@
 #include "base/problem.h"
 #include "base/uuid.h"
 #include "model/page.h"
+#include "model/tenancy/quotas.h"
 #include "store/store.h"
+
+struct rehearsal;
 
 /* The permissions of a key. `admin` has every scope in its tenant, `operator` in all tenants. */
 #define SCOPE_TABLE(X)                                \
@@ -61,6 +64,8 @@ enum scope {
 
 extern const char *const scope_names[SCOPE_COUNT + 1]; /* indexed by bit; ends in NULL */
 const char *scope_name(enum scope scope);
+/* SCOPE_NONE: there is no scope of this name. */
+enum scope scope_parse(struct str name);
 /* Returns the scope that reads what this scope writes, or the same scope if there is none. */
 enum scope scope_to_read(enum scope scope);
 /* Returns the scopes including those that `admin` and `operator` imply. */
@@ -82,15 +87,18 @@ struct context {
     unsigned scopes; /* effective */
     /* The principal that the key acts for, "user:NAME" or "agent:UUID"; STR_NONE: the tenant. */
     struct str principal;
+    struct quota_limits quotas; /* of the tenant, for requests with a key */
+    bool may_exceed_quotas;     /* the request is counted, but not rejected */
     struct str request_id;
     int64_t now_us;
     int64_t lease_now_us;
     /* The fencing token of the request. */
     bool has_fence;
     int64_t fence;
-    /* The version in If-Match. */
+    /* The versions in If-Match. */
     bool has_match;
-    int64_t match_version;
+    const int64_t *match_versions;
+    size_t n_match_versions;
     /* If-Match: * and If-None-Match: *, on routes that require a condition. */
     bool match_any;
     bool match_none;
@@ -103,7 +111,13 @@ struct context {
     int64_t horizon;
     int64_t last_event_id;
     int64_t server_began_us;
+    size_t indexed_words;        /* by this job; see context_may_index */
+    struct rehearsal *rehearsal; /* of the call; NULL: expensive work is done in its job */
 };
+
+/* An index of words is written on the writer, for which all tenants wait: a job that has indexed
+ * this number of words leaves further texts to the sweep. */
+enum { CONTEXT_WORDS_AT_ONCE = 10 * 1000 };
 
 /* The tenant that always exists; its operators manage the others. */
 extern const struct uuid DEFAULT_TENANT_ID;
@@ -114,6 +128,15 @@ void context_init(struct context *c, struct arena *arena, struct problem *proble
 void context_enter(struct context *c, struct uuid tenant_id);
 /* For system jobs that read across tenants: shows all rows until the next context_enter. */
 void context_enter_system(struct context *c);
+
+/* The wall clock for times that a client has set: on a shared store, the clock of the database. */
+int64_t context_due_now_us(const struct context *c);
+/* The wall clock for ages. A clock that was set forward would prune recent events, so the wall
+ * clock advances only as far as the steady clock (on a shared store, the clock of the database). */
+int64_t context_cautious_now_us(const struct context *c);
+
+/* Returns false if the job has indexed so many words that the sweep should index the next text. */
+bool context_may_index(const struct context *c);
 
 /*
  * A WRITE job locks the objects that it changes before it reads them. The row of a thread is the
@@ -149,6 +172,10 @@ MUST_CHECK enum error context_number(struct query *q, int64_t *out_number);
 /* Returns ERR_NOT_FOUND, for an id that does not exist and for one of another tenant alike. */
 enum error context_not_found(struct context *c, const char *what, struct uuid id);
 /* Returns ERR_STALE if the If-Match of the request has another version. */
+/* As if the request had If-Match with this version. */
+void context_match_only(struct context *c, int64_t version);
+/* Returns true if If-Match allows a change of this version. */
+bool context_matches(const struct context *c, int64_t version);
 MUST_CHECK enum error context_check_match(struct context *c, int64_t version);
 
 #endif

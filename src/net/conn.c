@@ -17,6 +17,9 @@ void conn_unref(struct conn *c)
     if (--c->refs > 0)
         return;
     assert(c->state == CONN_CLOSED && c->exchange == NULL && c->out.bytes == 0);
+    if (c->data != NULL)
+        c->destroy_data(c->data);
+    shares_release(&c->shard->server->addresses, c->address);
     mem_free(c);
 }
 
@@ -105,11 +108,20 @@ static void set_socket_options(int fd)
 #endif
 }
 
-void conn_open(struct shard *shard, int fd, bool over_capacity)
+/* The connection no longer counts. */
+static void leave_open(struct conn *c)
+{
+    server_remove_open(c->shard->server);
+    if (c->address != NULL)
+        share_remove(&c->address->connections, 1);
+}
+
+void conn_open(struct shard *shard, int fd, struct share *address, const char *excess)
 {
     struct conn *c = MEM_NEW(struct conn);
     c->shard = shard;
     c->fd = fd;
+    c->address = address;
     c->refs = 1;
     c->since_ms = shard_now_ms(shard);
     c->state = CONN_HEAD;
@@ -119,8 +131,9 @@ void conn_open(struct shard *shard, int fd, bool over_capacity)
     set_socket_options(fd);
     if (uv_poll_init(loop_uv(shard->loop), &c->poll, fd) != 0) {
         close(fd);
-        server_remove_open(shard->server);
-        mem_free(c);
+        leave_open(c);
+        c->state = CONN_CLOSED;
+        conn_unref(c);
         return;
     }
     link_to_shard(c);
@@ -129,10 +142,10 @@ void conn_open(struct shard *shard, int fd, bool over_capacity)
         c->tls = tls_accept(shard->server->tls, fd);
         c->state = CONN_HANDSHAKE;
     }
-    if (over_capacity && c->tls != NULL)
+    if (excess != NULL && c->tls != NULL)
         conn_close(c);
-    else if (over_capacity)
-        conn_refuse(c, (struct http_refusal){503, "the server has too many connections"});
+    else if (excess != NULL)
+        conn_refuse(c, (struct http_refusal){503, excess});
     else
         conn_update(c);
 }
@@ -163,7 +176,7 @@ void conn_close(struct conn *c)
     /* `input` may be a slice of `in`; an outer conn_pump then finds no more input. */
     c->input = STR("");
     buf_deinit(&c->in);
-    server_remove_open(c->shard->server);
+    leave_open(c);
     conn_unref(c);
 }
 
@@ -199,23 +212,35 @@ void conn_finish(struct conn *c)
     conn_update(c);
 }
 
+static struct http_answer word_refusal(
+    const struct conn *c, struct arena *arena, const struct http_refusal *refusal)
+{
+    static const struct http_header plain = {{"Content-Type", 12}, {"text/plain", 10}};
+    const struct http_server *server = c->shard->server;
+    struct http_request salvaged;
+    if (server->app.word_refusal == NULL)
+        return (struct http_answer){
+            .headers = &plain, .n_headers = 1, .body = str_of(refusal->rule)};
+    if (c->exchange != NULL)
+        return server->app.word_refusal(arena, refusal, &c->exchange->request, server->app.data);
+    http_head_salvage(arena, c->input, &server->config.limits, &salvaged);
+    return server->app.word_refusal(arena, refusal, &salvaged, server->app.data);
+}
+
 static void queue_refusal(struct conn *c, struct http_refusal refusal, bool head_only)
 {
-    const struct http_app *app = &c->shard->server->app;
     struct arena arena CLEANUP(arena_deinit) = ARENA_INIT(READ_BYTES);
-    const struct http_header plain = {STR("Content-Type"), STR("text/plain")};
-    struct str body = str_of(refusal.rule);
-    if (app->word_refusal != NULL)
-        body = app->word_refusal(&arena, &refusal, app->data);
+    struct http_answer answer = word_refusal(c, &arena, &refusal);
     struct reply_head head = {.status = refusal.status,
-        .headers = app->word_refusal != NULL ? app->refusal_headers : &plain,
-        .n_headers = app->word_refusal != NULL ? app->n_refusal_headers : 1,
+        .headers = answer.headers,
+        .n_headers = answer.n_headers,
         .framing = FRAMED_BY_LENGTH,
-        .length = body.len,
-        .minor = 1};
+        .length = answer.body.len,
+        .minor = 1,
+        .may_retry = refusal.status == 429 || refusal.status == 503};
     outqueue_add_copy(conn_output(c), reply_head_text(c->shard, &head));
     if (!head_only)
-        outqueue_add_copy(conn_output(c), body);
+        outqueue_add_copy(conn_output(c), answer.body);
 }
 
 void conn_refuse(struct conn *c, struct http_refusal refusal)

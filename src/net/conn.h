@@ -45,6 +45,9 @@ struct conn {
     struct deadline deadline;
     struct http_exchange *exchange;
     SSL *tls;
+    struct share *address; /* NULL: its address has no limits */
+    void *data;            /* the application's */
+    void (*destroy_data)(void *data);
     struct buf in;    /* input kept between reads */
     struct str input; /* unprocessed input, in `in` or in the shard's read buffer */
     struct outqueue out;
@@ -85,6 +88,12 @@ struct http_exchange {
     struct http_request request;
     struct arena arena;
     struct buf body;
+    struct {
+        struct share *share;
+        size_t max_bytes;
+        const char *rule;
+    } charges[HTTP_CHARGES_MAX]; /* the owners of the body */
+    size_t n_charges;            /* 0: the body is charged to the address */
     void *data;
     void (*on_end)(struct http_exchange *x);
     void (*on_body)(struct http_exchange *x, struct str body);
@@ -106,7 +115,9 @@ struct http_exchange {
 };
 
 /* --- conn.c: life and state ----------------------------------------------------------------- */
-void conn_open(struct shard *shard, int fd, bool over_capacity);
+/* Takes over the reference to the share, which already counts the connection. With an `excess` the
+ * connection is above a limit: it is refused for this reason. */
+void conn_open(struct shard *shard, int fd, struct share *address, const char *excess);
 void conn_ref(struct conn *c);
 void conn_unref(struct conn *c);
 /* Closes at once and ends the exchange. Does nothing if the connection is closed. */
@@ -159,8 +170,9 @@ void tls_say_goodbye(struct conn *c);
 struct http_exchange *exchange_create(void);
 void exchange_unref(struct http_exchange *x);
 void exchange_begin(struct http_exchange *x, struct conn *c);
-/* Stores more of the body. Returns false if the server already stores too much. */
-bool exchange_collect(struct http_exchange *x, struct str run);
+/* Stores more of the body. Returns false if the server, or its owner, already stores too much. */
+MUST_CHECK bool exchange_collect(
+    struct http_exchange *x, struct str run, struct http_refusal *out_refusal);
 void exchange_free_body(struct http_exchange *x);
 /* Separates the exchange from its connection and calls on_end, exactly once. */
 void exchange_end(struct http_exchange *x);
@@ -179,6 +191,7 @@ struct reply_head {
     uint64_t length;
     unsigned minor; /* of the request */
     bool keep_alive;
+    bool may_retry; /* adds Retry-After */
 };
 /* The text is in the shard's buffer and valid until the next call. */
 struct str reply_head_text(struct shard *shard, const struct reply_head *head);

@@ -73,9 +73,9 @@ static bool step_head(struct conn *c)
 static void deliver(struct http_exchange *x, struct str run, bool last)
 {
     struct conn *c = x->conn;
-    if (x->on_run == NULL && !exchange_collect(x, run)) {
-        conn_refuse(
-            c, (struct http_refusal){503, "the server is reading too many bodies: try again"});
+    struct http_refusal refusal;
+    if (x->on_run == NULL && !exchange_collect(x, run, &refusal)) {
+        conn_refuse(c, refusal);
         return;
     }
     if (last)

@@ -16,11 +16,14 @@ static bool reads_body(const struct conn *c)
     return (c->body_mode == BODY_COLLECT || c->body_mode == BODY_RUNS) && !c->paused && !c->eof;
 }
 
-/* The time of no progress, or when the average rate since the start falls below the minimum. */
+/* The time of no progress, or when the average rate since the start falls below the minimum, or
+ * when a body that is read whole has taken too long. */
 static uint64_t body_deadline(const struct conn *c)
 {
     const struct http_server_config *config = config_of(c);
     uint64_t stalled = c->received_ms + config->stall_timeout_ms;
+    if (c->body_mode == BODY_COLLECT)
+        stalled = earlier(stalled, c->body_ms + config->body_timeout_ms);
     if (config->min_body_rate == 0)
         return stalled;
     uint64_t paid_for_ms = c->body.seen / config->min_body_rate * 1000 +

@@ -25,12 +25,51 @@ void exchange_unref(struct http_exchange *x)
     mem_free(x);
 }
 
-bool exchange_collect(struct http_exchange *x, struct str run)
+/* --- The memory of bodies ------------------------------------------------------------------- */
+
+static bool charge_address(struct http_exchange *x, size_t bytes, struct http_refusal *out_refusal)
+{
+    struct share *address = x->conn->address;
+    size_t max = x->conn->shard->server->config.collected_max_bytes / ADDRESS_DIVISOR;
+    if (x->n_charges > 0 || address == NULL || share_add(&address->bytes, bytes, max))
+        return true;
+    *out_refusal = (struct http_refusal){429,
+        "the bodies of requests from this address have reached their part of the memory: try "
+        "again"};
+    return false;
+}
+
+static bool charge_owners(struct http_exchange *x, size_t bytes, struct http_refusal *out_refusal)
+{
+    for (size_t i = 0; i < x->n_charges; i++) {
+        if (share_add(&x->charges[i].share->bytes, bytes, x->charges[i].max_bytes))
+            continue;
+        *out_refusal = (struct http_refusal){429, x->charges[i].rule};
+        while (i > 0)
+            share_remove(&x->charges[--i].share->bytes, bytes);
+        return false;
+    }
+    return true;
+}
+
+/* Removes the bytes from all counts but that of the server. */
+static void discharge(struct http_exchange *x, size_t bytes)
+{
+    for (size_t i = 0; i < x->n_charges; i++)
+        share_remove(&x->charges[i].share->bytes, bytes);
+    if (x->n_charges == 0 && x->conn->address != NULL)
+        share_remove(&x->conn->address->bytes, bytes);
+}
+
+bool exchange_collect(struct http_exchange *x, struct str run, struct http_refusal *out_refusal)
 {
     struct http_server *s = x->conn->shard->server;
-    size_t held = atomic_fetch_add(&s->collected, run.len) + run.len;
-    if (held > s->config.collected_max_bytes) {
-        atomic_fetch_sub(&s->collected, run.len);
+    if (!charge_address(x, run.len, out_refusal) || !charge_owners(x, run.len, out_refusal))
+        return false;
+    if (!share_add(&s->collected, run.len, s->config.collected_max_bytes)) {
+        discharge(x, run.len);
+        *out_refusal =
+            (struct http_refusal){503, "the server is reading too many bodies: try again"};
         return false;
     }
     buf_append(&x->body, run);
@@ -41,10 +80,28 @@ bool exchange_collect(struct http_exchange *x, struct str run)
 
 void exchange_free_body(struct http_exchange *x)
 {
-    if (x->body.len > 0)
-        atomic_fetch_sub(&x->conn->shard->server->collected, x->body.len);
+    if (x->body.len > 0) {
+        share_remove(&x->conn->shard->server->collected, x->body.len);
+        discharge(x, x->body.len);
+    }
+    for (; x->n_charges > 0; x->n_charges--)
+        shares_release(&x->conn->shard->server->owners, x->charges[x->n_charges - 1].share);
     buf_deinit(&x->body);
 }
+
+void http_exchange_charge(struct http_exchange *x, const struct http_charge *charges, size_t n)
+{
+    struct http_server *s = x->conn->shard->server;
+    assert(n <= HTTP_CHARGES_MAX && x->n_charges == 0 && x->body.len == 0);
+    for (; x->n_charges < n; x->n_charges++) {
+        const struct http_charge *from = &charges[x->n_charges];
+        x->charges[x->n_charges].share = shares_take(&s->owners, from->owner);
+        x->charges[x->n_charges].max_bytes = s->config.collected_max_bytes / from->divisor;
+        x->charges[x->n_charges].rule = from->rule;
+    }
+}
+
+/* --- Life ----------------------------------------------------------------------------------- */
 
 void exchange_begin(struct http_exchange *x, struct conn *c)
 {
@@ -143,6 +200,19 @@ void http_exchange_on_end(struct http_exchange *x, void (*on_end)(struct http_ex
     x->on_end = on_end;
 }
 
+void http_exchange_set_connection_data(
+    struct http_exchange *x, void *data, void (*destroy)(void *data))
+{
+    assert(x->conn->data == NULL && data != NULL);
+    x->conn->data = data;
+    x->conn->destroy_data = destroy;
+}
+
+void *http_exchange_connection_data(const struct http_exchange *x)
+{
+    return x->conn->data;
+}
+
 bool http_exchange_is_open(const struct http_exchange *x)
 {
     return !x->ended;
@@ -238,6 +308,7 @@ void http_exchange_reply(struct http_exchange *x, const struct http_answer *answ
     assert(x->answer == ANSWER_NONE);
     struct conn *c = x->conn;
     x->answer = ANSWER_COMPLETE;
+    x->keep_alive = x->keep_alive && !answer->closes;
     exchange_drop_body(x);
     bool has_body = reply_has_body(answer->status);
     /* A 304 without a body has no length; with one it has the length of the 200. */

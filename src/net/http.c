@@ -181,3 +181,27 @@ bool http_decode_percent(
     *out_decoded = decoded;
     return true;
 }
+
+static bool is_unreserved(char c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+struct str http_encode_percent(struct arena *arena, struct str text)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    char *out = arena_alloc(arena, 3 * text.len + 1);
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        unsigned char byte = (unsigned char)text.ptr[i];
+        if (is_unreserved(text.ptr[i])) {
+            out[len++] = text.ptr[i];
+            continue;
+        }
+        out[len++] = '%';
+        out[len++] = digits[byte >> 4];
+        out[len++] = digits[byte & 15];
+    }
+    return (struct str){out, len};
+}

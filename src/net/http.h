@@ -2,8 +2,9 @@
 /*
  * HTTP/1.1 as bytes: strict parsing of the head of a request, framing of its body, and reason
  * phrases. Without sockets and with no memory but the arena, so that a fuzzer can run it alone.
- * Strict means: one form of line end, no folding, no control bytes, exactly one Host, and a body
- * framed by exactly one of Content-Length and "chunked". Ambiguous input is rejected.
+ * Strict means: one form of line end, no folding, no control bytes, exactly one Host (HTTP/1.0:
+ * at most one), and a body framed by exactly one of Content-Length and "chunked". Ambiguous input
+ * is rejected.
  */
 #ifndef NET_HTTP_H
 #define NET_HTTP_H
@@ -32,13 +33,13 @@ size_t http_arena_budget(size_t body_limit_bytes);
 
 struct http_request {
     struct str method;
-    struct str target;
-    struct str path;  /* the target up to '?', still percent-encoded */
-    struct str query; /* after '?', or STR_NONE */
+    struct str target; /* in origin form: of an absolute URL only the path and the query */
+    struct str path;   /* the target up to '?', still percent-encoded */
+    struct str query;  /* after '?', or STR_NONE */
     struct http_header *headers;
     size_t n_headers;
-    struct str host;
-    unsigned minor; /* HTTP/1.minor: 0 or 1 */
+    struct str host; /* of an absolute target, else of Host; STR_NONE: an HTTP/1.0 without it */
+    unsigned minor;  /* HTTP/1.minor: 0 or 1 */
     bool keep_alive;
     bool expects_continue;
     bool chunked;
@@ -54,7 +55,7 @@ size_t http_header_count(const struct http_request *r, struct str name);
 bool http_header_lists(const struct http_request *r, struct str name, struct str token);
 
 struct http_refusal {
-    int status;       /* 400, 408, 413, 414, 417, 431, 501, 503 or 505 */
+    int status;       /* 400, 408, 413, 414, 417, 429, 431, 501, 503 or 505 */
     const char *rule; /* "a header line must not be folded" */
 };
 
@@ -68,6 +69,11 @@ enum http_parsed http_head_parse(struct arena *arena, struct str bytes,
     const struct http_limits *limits, struct http_request *out_request, size_t *out_used,
     struct http_refusal *out_refusal);
 
+/* Reads the first well-formed headers of a head that was refused or is not complete. Only the
+ * headers and the host of the request are set; the strings are copied into the arena. */
+void http_head_salvage(struct arena *arena, struct str bytes, const struct http_limits *limits,
+    struct http_request *out_request);
+
 /* The framing of a body: a state machine that turns received bytes into runs of payload. */
 struct http_body {
     bool chunked;
@@ -76,6 +82,7 @@ struct http_body {
     uint64_t limit;
     unsigned state;
     size_t line_bytes;
+    uint64_t extension_bytes; /* of all chunks so far */
 };
 
 void http_body_init(struct http_body *b, const struct http_request *r, uint64_t limit_bytes);
@@ -98,5 +105,7 @@ const char *http_reason(int status);
  * Returns false if the text is malformed, contains NUL or is not UTF-8. */
 MUST_CHECK bool http_decode_percent(
     struct arena *arena, struct str encoded, bool query, struct str *out_decoded);
+/* The inverse, for a path segment or a query part. */
+struct str http_encode_percent(struct arena *arena, struct str text);
 
 #endif

@@ -3,10 +3,13 @@
  * Chunked framing, a byte at a time outside of the payload:
  *
  *   SIZE ─CR─► SIZE_LF ─LF─► DATA ─end─► DATA_CR ─► DATA_LF ─► SIZE …
- *                 └ size 0 ─► LINE ─CR─► END_LF ─► OVER
- *                              └ name ─:─► VALUE ─CR─► LINE_LF ─► LINE
+ *    │            └ size 0 ─► LINE ─CR─► END_LF ─► OVER
+ *    │                         └ name ─:─► VALUE ─CR─► LINE_LF ─► LINE
+ *    ├ blank ─► BLANK ─;─┐
+ *    └ ; ────────────────┴─► MARK ─name─► EXTENSION ─CR─► SIZE_LF
  *
- * Chunk extensions have no use here and are refused; trailers are checked like headers and dropped.
+ * Chunk extensions are dropped, and limited by the payload: a client must not send much more
+ * framing than data. Trailers are checked like headers and dropped.
  */
 #include "net/http.h"
 
@@ -15,6 +18,9 @@
 enum {
     LENGTH, /* not chunked: `left` bytes of payload are missing */
     SIZE,
+    BLANK, /* after the size; only an extension may follow */
+    MARK,  /* after ';'; the name of the extension follows */
+    EXTENSION,
     SIZE_LF,
     DATA,
     DATA_CR,
@@ -27,7 +33,7 @@ enum {
     OVER
 };
 
-enum { SIZE_DIGITS_MAX = 16, TRAILER_BYTES_MAX = 4096 };
+enum { SIZE_DIGITS_MAX = 16, TRAILER_BYTES_MAX = 4096, EXTENSION_BYTES = 4096 };
 
 void http_body_init(struct http_body *b, const struct http_request *r, uint64_t limit_bytes)
 {
@@ -57,10 +63,26 @@ static const char *take_size(struct http_body *b, char byte)
         b->left = b->left << 4 | (unsigned)digit;
         return NULL;
     }
-    if (byte != '\r' || b->line_bytes == 0)
+    bool is_blank = byte == ' ' || byte == '\t';
+    if (b->line_bytes == 0 || (byte != '\r' && byte != ';' && !is_blank))
         return "a chunk size must consist of hexadecimal digits";
     b->line_bytes = 0;
-    b->state = SIZE_LF;
+    b->state = byte == '\r' ? SIZE_LF : is_blank ? BLANK : MARK;
+    return NULL;
+}
+
+/* Processes one byte of `;name=value` after a chunk's size. */
+static const char *take_extension(struct http_body *b, char byte)
+{
+    bool is_blank = byte == ' ' || byte == '\t';
+    if (b->state == BLANK && byte == ';')
+        b->state = MARK;
+    else if (b->state == MARK && http_byte_is(byte, HTTP_TOKEN))
+        b->state = EXTENSION;
+    else if (b->state == EXTENSION && byte == '\r')
+        b->state = SIZE_LF;
+    else if (!is_blank && (b->state != EXTENSION || !http_byte_is(byte, HTTP_FIELD)))
+        return "a chunk extension must be a semicolon, a name and an optional value";
     return NULL;
 }
 
@@ -122,6 +144,8 @@ static enum http_parsed take_framing(
         const char *rule;
         if (b->state == SIZE)
             rule = take_size(b, bytes.ptr[at]);
+        else if (b->state == BLANK || b->state == MARK || b->state == EXTENSION)
+            rule = take_extension(b, bytes.ptr[at]);
         else if (b->state == LINE || b->state == NAME || b->state == VALUE)
             rule = take_trailer(b, bytes.ptr[at]);
         else
@@ -130,6 +154,9 @@ static enum http_parsed take_framing(
             return refuse(out_refusal, 400, rule);
         if (b->state >= LINE && b->state < OVER && b->line_bytes++ == TRAILER_BYTES_MAX)
             return refuse(out_refusal, 431, "the trailers are too large");
+        if (b->state >= BLANK && b->state <= EXTENSION &&
+            b->extension_bytes++ >= EXTENSION_BYTES + b->seen)
+            return refuse(out_refusal, 431, "the chunk extensions are too large");
     }
     if (b->state == DATA && b->left > b->limit - b->seen)
         return refuse(out_refusal, 413, RULE_LIMIT);

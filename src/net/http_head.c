@@ -52,19 +52,72 @@ static bool is_version_number(struct str v)
            v.ptr[6] == '.' && v.ptr[7] >= '0' && v.ptr[7] <= '9';
 }
 
-static const char *target_fault(const struct request_line *line)
+static bool is_port(struct str s)
 {
-    if (str_eq(line->target, STR("*")))
-        return str_eq(line->method, STR("OPTIONS")) ? NULL : "only OPTIONS may have the target '*'";
-    if (line->target.len == 0 || line->target.ptr[0] != '/')
-        return "the target must be a path that begins with '/'";
-    if (str_has_byte(line->target, '#'))
+    uint64_t port;
+    return str_to_u64(s, &port) && port <= UINT16_MAX;
+}
+
+static bool is_ipv6_literal(struct str s)
+{
+    if (s.len < 4 || s.ptr[s.len - 1] != ']')
+        return false;
+    for (size_t i = 1; i < s.len - 1; i++)
+        if (http_hex_digit(s.ptr[i]) < 0 && s.ptr[i] != ':' && s.ptr[i] != '.')
+            return false;
+    return true;
+}
+
+static bool is_host(struct str host)
+{
+    bool bracketed = host.len > 0 && host.ptr[0] == '[';
+    size_t name_end = bracketed ? str_find(host, ']') + 1 : str_find(host, ':');
+    struct str name = str_slice(host, 0, name_end);
+    struct str port = str_slice(host, name_end, host.len);
+    if (bracketed ? !is_ipv6_literal(name) : name.len == 0 || !all_bytes_are(name, HTTP_HOST))
+        return false;
+    return port.len == 0 || (port.ptr[0] == ':' && is_port(str_slice(port, 1, port.len)));
+}
+
+/* The parts of a target. */
+struct target {
+    struct str authority; /* of an absolute URL; STR_NONE: the target has only the other part */
+    struct str path_and_query;
+};
+
+static struct target split_target(struct str target)
+{
+    size_t start = str_eq_nocase(str_slice(target, 0, 7), STR("http://"))    ? 7
+                   : str_eq_nocase(str_slice(target, 0, 8), STR("https://")) ? 8
+                                                                             : 0;
+    size_t end = start;
+    while (start > 0 && end < target.len && target.ptr[end] != '/' && target.ptr[end] != '?')
+        end++;
+    return (struct target){
+        start > 0 ? str_slice(target, start, end) : STR_NONE, str_slice(target, end, target.len)};
+}
+
+static const char *path_fault(struct str path_and_query)
+{
+    if (str_has_byte(path_and_query, '#'))
         return "the target must not contain a fragment";
-    size_t mark = str_find(line->target, '?');
-    if (!all_bytes_are(str_slice(line->target, 0, mark), HTTP_PATH) ||
-        !all_bytes_are(str_slice(line->target, mark + 1, line->target.len), HTTP_QUERY))
+    size_t mark = str_find(path_and_query, '?');
+    if (!all_bytes_are(str_slice(path_and_query, 0, mark), HTTP_PATH) ||
+        !all_bytes_are(str_slice(path_and_query, mark + 1, path_and_query.len), HTTP_QUERY))
         return "the target contains a character that must be percent-encoded";
     return NULL;
+}
+
+static const char *target_fault(const struct request_line *line)
+{
+    struct target target = split_target(line->target);
+    if (str_eq(line->target, STR("*")))
+        return str_eq(line->method, STR("OPTIONS")) ? NULL : "only OPTIONS may have the target '*'";
+    if (str_is_none(target.authority) && (line->target.len == 0 || line->target.ptr[0] != '/'))
+        return "the target must be a path that begins with '/', or an http or https URL";
+    if (!str_is_none(target.authority) && !is_host(target.authority))
+        return "the URL must have a name or an address, with an optional port, and no user";
+    return path_fault(target.path_and_query);
 }
 
 static enum http_parsed check_request_line(struct str line, const struct http_limits *limits,
@@ -157,6 +210,14 @@ static enum http_parsed scan_head(struct str bytes, const struct http_limits *li
 
 /* --- Second pass ---------------------------------------------------------------------------- */
 
+static bool split_header(struct str line, struct http_header *out)
+{
+    size_t colon = str_find(line, ':');
+    out->name = str_slice(line, 0, colon);
+    out->value = str_trim_blanks(str_slice(line, colon + 1, line.len));
+    return colon < line.len && colon > 0 && all_bytes_are(out->name, HTTP_TOKEN);
+}
+
 /* `lines` has complete header lines, each with its CR LF, without the empty one. */
 static enum http_parsed split_headers(
     struct arena *arena, struct str lines, struct http_request *r, struct http_refusal *out_refusal)
@@ -168,50 +229,23 @@ static enum http_parsed split_headers(
     struct str line;
     while (lines.len > 0 && str_next_part(&lines, '\n', &line)) {
         line.len--;
-        size_t colon = str_find(line, ':');
-        struct str name = str_slice(line, 0, colon);
-        if (colon == line.len || name.len == 0 || !all_bytes_are(name, HTTP_TOKEN))
+        if (!split_header(line, &r->headers[r->n_headers++]))
             return refuse(out_refusal, 400, "a header must be a token, a colon and a value");
-        struct str value = str_trim_blanks(str_slice(line, colon + 1, line.len));
-        r->headers[r->n_headers++] = (struct http_header){name, value};
     }
     return HTTP_DONE;
 }
 
-static bool is_port(struct str s)
-{
-    uint64_t port;
-    return str_to_u64(s, &port) && port <= UINT16_MAX;
-}
-
-static bool is_ipv6_literal(struct str s)
-{
-    if (s.len < 4 || s.ptr[s.len - 1] != ']')
-        return false;
-    for (size_t i = 1; i < s.len - 1; i++)
-        if (http_hex_digit(s.ptr[i]) < 0 && s.ptr[i] != ':' && s.ptr[i] != '.')
-            return false;
-    return true;
-}
-
-static bool is_host(struct str host)
-{
-    bool bracketed = host.len > 0 && host.ptr[0] == '[';
-    size_t name_end = bracketed ? str_find(host, ']') + 1 : str_find(host, ':');
-    struct str name = str_slice(host, 0, name_end);
-    struct str port = str_slice(host, name_end, host.len);
-    if (bracketed ? !is_ipv6_literal(name) : name.len == 0 || !all_bytes_are(name, HTTP_HOST))
-        return false;
-    return port.len == 0 || (port.ptr[0] == ':' && is_port(str_slice(port, 1, port.len)));
-}
-
+/* The host of an absolute target replaces the header (RFC 9112 section 3.2.2). */
 static enum http_parsed read_host(struct http_request *r, struct http_refusal *out_refusal)
 {
-    if (http_header_count(r, STR("host")) != 1)
+    struct str host = http_header(r, STR("host"));
+    size_t count = http_header_count(r, STR("host"));
+    if (count > 1 || (count == 0 && r->minor > 0))
         return refuse(out_refusal, 400, "there must be exactly one Host");
-    r->host = http_header(r, STR("host"));
-    if (!is_host(r->host))
+    if (count == 1 && !is_host(host))
         return refuse(out_refusal, 400, "Host must be a name or an address, with an optional port");
+    if (str_is_none(r->host))
+        r->host = host;
     return HTTP_DONE;
 }
 
@@ -261,15 +295,52 @@ static void read_persistence(struct http_request *r)
                         !http_header_lists(r, STR("connection"), STR("close"));
 }
 
-static void read_request_line(struct http_request *r, struct request_line line)
+/* A URL without a path means the whole server to OPTIONS, else the path "/". */
+static struct str complete_path(
+    struct arena *arena, const struct request_line *line, struct str path_and_query)
 {
-    r->method = line.method;
-    r->target = line.target;
-    r->minor = line.version.ptr[7] == '1';
-    size_t mark = str_find(line.target, '?');
-    r->path = str_slice(line.target, 0, mark);
-    r->query =
-        mark < line.target.len ? str_slice(line.target, mark + 1, line.target.len) : STR_NONE;
+    if (path_and_query.len > 0 && path_and_query.ptr[0] != '?')
+        return path_and_query;
+    if (path_and_query.len == 0 && str_eq(line->method, STR("OPTIONS")))
+        return STR("*");
+    return arena_printf(arena, "/%.*s", STR_ARG(path_and_query));
+}
+
+static void read_request_line(
+    struct arena *arena, struct http_request *r, const struct request_line *line)
+{
+    struct target target = split_target(line->target);
+    struct str text = complete_path(arena, line, target.path_and_query);
+    size_t mark = str_find(text, '?');
+    r->method = line->method;
+    r->minor = line->version.ptr[7] == '1';
+    r->host = target.authority;
+    r->target = text;
+    r->path = str_slice(text, 0, mark);
+    r->query = mark < text.len ? str_slice(text, mark + 1, text.len) : STR_NONE;
+}
+
+void http_head_salvage(struct arena *arena, struct str bytes, const struct http_limits *limits,
+    struct http_request *out_request)
+{
+    struct http_request r = {0};
+    struct str rest = arena_str(arena, str_slice(bytes, 0, limits->head_bytes)), line;
+    size_t end = str_find(rest, '\n');
+    r.headers = ARENA_ARRAY(arena, struct http_header, limits->headers);
+    rest = str_slice(rest, end + 1, rest.len);
+    while (r.n_headers < limits->headers && (end = str_find(rest, '\n')) < rest.len) {
+        line = str_slice(rest, 0, end);
+        rest = str_slice(rest, end + 1, rest.len);
+        if (line.len < 2 || line.ptr[line.len - 1] != '\r')
+            break;
+        line.len--;
+        if (!split_header(line, &r.headers[r.n_headers]) ||
+            !all_bytes_are(r.headers[r.n_headers].value, HTTP_FIELD))
+            break;
+        r.n_headers++;
+    }
+    r.host = http_header(&r, STR("host"));
+    *out_request = r;
 }
 
 enum http_parsed http_head_parse(struct arena *arena, struct str bytes,
@@ -284,7 +355,7 @@ enum http_parsed http_head_parse(struct arena *arena, struct str bytes,
     struct str head = arena_str(arena, str_slice(bytes, 0, len));
     split_request_line(str_slice(head, 0, str_find(head, '\r')), &line);
     struct http_request r = {0};
-    read_request_line(&r, line);
+    read_request_line(arena, &r, &line);
     struct str headers = str_slice(head, str_find(head, '\n') + 1, head.len - 2);
     if (split_headers(arena, headers, &r, out_refusal) == HTTP_REFUSED ||
         read_framing(&r, limits, out_refusal) == HTTP_REFUSED ||

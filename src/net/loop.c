@@ -128,6 +128,11 @@ void loop_timer_start(struct loop *loop, struct loop_timer *timer,
     uv_timer_start(&timer->uv, timer_due, first_ms, repeat_ms);
 }
 
+void loop_timer_again(struct loop_timer *timer, uint64_t first_ms)
+{
+    uv_timer_start(&timer->uv, timer_due, first_ms, 0);
+}
+
 void loop_timer_stop(struct loop_timer *timer)
 {
     uv_timer_stop(&timer->uv);

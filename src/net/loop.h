@@ -43,6 +43,8 @@ struct loop_timer {
 /* Calls on_due after first_ms, then every repeat_ms; 0: once only. */
 void loop_timer_start(struct loop *loop, struct loop_timer *timer,
     void (*on_due)(struct loop_timer *timer), uint64_t first_ms, uint64_t repeat_ms);
+/* Sets the time until a timer that was started is due the next time; without a repetition. */
+void loop_timer_again(struct loop_timer *timer, uint64_t first_ms);
 /* A stopped timer is never due again and must still be closed. */
 void loop_timer_stop(struct loop_timer *timer);
 /* on_closed may be NULL. */

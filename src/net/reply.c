@@ -68,6 +68,11 @@ static void append_framing(struct buf *out, const struct reply_head *head)
     }
     if (head->status == 101)
         buf_append(out, STR("Upgrade: websocket\r\nConnection: Upgrade\r\n"));
+    else if (head->status == 426)
+        buf_append(out, head->keep_alive ? STR("Upgrade: websocket\r\nConnection: Upgrade\r\n"
+                                               "Sec-WebSocket-Version: 13\r\n")
+                                         : STR("Upgrade: websocket\r\nConnection: Upgrade, close"
+                                               "\r\nSec-WebSocket-Version: 13\r\n"));
     else if (!head->keep_alive)
         buf_append(out, STR("Connection: close\r\n"));
     else if (head->minor == 0)
@@ -87,6 +92,8 @@ struct str reply_head_text(struct shard *shard, const struct reply_head *head)
     buf_append(out, STR("\r\n"));
     append_framing(out, head);
     append_headers(out, head->headers, head->n_headers);
+    if (head->may_retry)
+        buf_append(out, STR("Retry-After: 1\r\n"));
     buf_append(out, STR("\r\n"));
     assert(!out->failed);
     return buf_str(out);

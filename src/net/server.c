@@ -22,6 +22,7 @@ void http_server_config_init(struct http_server_config *config)
         .idle_timeout_ms = 75000,
         .stall_timeout_ms = 30000,
         .min_body_rate = 512,
+        .body_timeout_ms = 600000,
         .collected_max_bytes = 256 << 20,
         .stream_max_bytes = 1 << 20,
         .unsent_max_bytes = 256 << 20,
@@ -120,6 +121,8 @@ bool http_server_create(const struct http_server_config *config, const struct ht
     s->app = *app;
     s->tls = tls;
     s->port = port_of(listen_fd);
+    shares_init(&s->addresses);
+    shares_init(&s->owners);
     uv_mutex_init(&s->mutex);
     uv_cond_init(&s->changed);
     create_shards(s, listen_fd);
@@ -130,6 +133,11 @@ bool http_server_create(const struct http_server_config *config, const struct ht
 uint16_t http_server_port(const struct http_server *s)
 {
     return s->port;
+}
+
+bool http_server_is_tls(const struct http_server *s)
+{
+    return s->tls != NULL;
 }
 
 size_t http_server_loop_count(const struct http_server *s)
@@ -162,6 +170,8 @@ void http_server_destroy(struct http_server *s)
         shard_deinit(&s->shards[i]);
     mem_free(s->shards);
     tls_destroy(s->tls);
+    shares_deinit(&s->addresses);
+    shares_deinit(&s->owners);
     uv_mutex_destroy(&s->mutex);
     uv_cond_destroy(&s->changed);
     mem_free(s);
@@ -205,6 +215,7 @@ struct http_server_stats http_server_stats(const struct http_server *s)
         sum.bytes_in += read_counter(&c->bytes_in);
         sum.bytes_out += read_counter(&c->bytes_out);
         sum.shed_total += read_counter(&c->shed);
+        sum.excess_total += read_counter(&c->excess);
     }
     return sum;
 }

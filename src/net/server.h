@@ -13,11 +13,13 @@
 #ifndef NET_SERVER_H
 #define NET_SERVER_H
 
+#include "base/uuid.h"
 #include "net/http.h"
 #include "net/loop.h"
 
 struct http_server;
 struct http_exchange;
+struct http_answer;
 
 struct http_server_config {
     struct str host;            /* address or name to listen on: "127.0.0.1" */
@@ -27,6 +29,10 @@ struct http_server_config {
     struct str tls_key;
     struct http_limits limits; /* head 32 KiB, target 8 KiB, 100 headers, body 16 MiB */
     size_t max_connections;    /* 16,384; further connections receive 503 and are closed */
+    /* The same for one address, of IPv6 for the first 64 bits; 0, the default: no limit, also not
+     * for the bodies of one address. */
+    size_t max_per_address;
+    bool limits_loopback; /* false: loopback addresses have no limit, as a local proxy uses one */
     /* Time from the first byte, or from accept, to the end of the head: 10 s. */
     uint32_t head_timeout_ms;
     uint32_t idle_timeout_ms; /* between requests of a connection: 75 s */
@@ -34,9 +40,13 @@ struct http_server_config {
     uint32_t stall_timeout_ms;
     /* Average bytes per second after stall_timeout_ms: 512; 0: no minimum. */
     uint32_t min_body_rate;
-    size_t collected_max_bytes; /* of all bodies that are being read whole; further requests receive
-                                   503 */
-    size_t stream_max_bytes;    /* queued output at which a subscriber is closed: 1 MiB */
+    /* From the start to the end of a body that is read whole: 10 min. */
+    uint32_t body_timeout_ms;
+    /* Of all bodies that are read whole, until their exchange ends: 256 MiB; further requests
+     * receive 503. Bodies that are not charged to an owner may have a quarter of it for each
+     * address; further ones receive 429. */
+    size_t collected_max_bytes;
+    size_t stream_max_bytes; /* queued output at which a subscriber is closed: 1 MiB */
     /* Unsent output of all connections: above 256 MiB the slowest connections are closed. */
     size_t unsent_max_bytes;
     size_t ws_message_bytes; /* largest message from a client: 1 MiB */
@@ -52,12 +62,11 @@ struct http_app {
      * http_exchange_stream_body, http_exchange_reply, http_stream_start and ws_accept, at once or
      * after a hold. */
     void (*on_request)(struct http_exchange *x, void *data);
-    /* Returns the body of the answer to a malformed, oversized or late request, or to a connection
-     * above the maximum (503). NULL: the answer is the rule as plain text. The headers are sent
-     * with all such answers. */
-    struct str (*word_refusal)(struct arena *arena, const struct http_refusal *refusal, void *data);
-    const struct http_header *refusal_headers;
-    size_t n_refusal_headers;
+    /* Returns the body and the headers of the answer to a malformed, oversized or late request, or
+     * to a connection above the maximum (503). Of the request only the headers and the host are
+     * known, as far as they have arrived. NULL: the answer is the rule as plain text. */
+    struct http_answer (*word_refusal)(struct arena *arena, const struct http_refusal *refusal,
+        const struct http_request *request, void *data);
 };
 
 /* On failure `out_why`, in the arena, is the reason: bind, certificate … */
@@ -65,6 +74,7 @@ MUST_CHECK bool http_server_create(const struct http_server_config *config,
     const struct http_app *app, struct arena *arena, struct http_server **out_server,
     struct str *out_why);
 uint16_t http_server_port(const struct http_server *s);
+bool http_server_is_tls(const struct http_server *s);
 size_t http_server_loop_count(const struct http_server *s);
 struct loop *http_server_loop(struct http_server *s, size_t index);
 void http_server_start(struct http_server *s);
@@ -84,7 +94,8 @@ struct http_server_stats {
     uint64_t refused_total;
     uint64_t bytes_in;
     uint64_t bytes_out;
-    uint64_t shed_total; /* connections closed because of unsent_max_bytes */
+    uint64_t shed_total;   /* connections closed because of unsent_max_bytes */
+    uint64_t excess_total; /* connections above max_connections or max_per_address */
 };
 /* Any thread. */
 struct http_server_stats http_server_stats(const struct http_server *s);
@@ -106,6 +117,23 @@ bool http_exchange_is_open(const struct http_exchange *x);
 /* A hold keeps the memory while another thread works for the exchange. Release it on the loop. */
 void http_exchange_hold(struct http_exchange *x);
 void http_exchange_release(struct http_exchange *x);
+
+/* Data of the application that belongs to the connection: every later exchange of the connection
+ * has it. `destroy` is called on the loop, once, when the connection is closed and no exchange of
+ * it is held any more. Set it once for each connection. */
+void http_exchange_set_connection_data(
+    struct http_exchange *x, void *data, void (*destroy)(void *data));
+void *http_exchange_connection_data(const struct http_exchange *x); /* NULL: not set */
+
+/* An owner of the body of an exchange, and its limit: collected_max_bytes / divisor. */
+struct http_charge {
+    struct uuid owner;
+    size_t divisor;
+    const char *rule; /* the detail of the 429 above the limit */
+};
+enum { HTTP_CHARGES_MAX = 2 };
+/* Charges the body to these owners instead of to the address. Before http_exchange_read_body. */
+void http_exchange_charge(struct http_exchange *x, const struct http_charge *charges, size_t n);
 
 /* Reads the whole body, then calls on_body, possibly before this returns. A body above the limit is
  * answered with 413 and on_body is not called. The body lives as long as the exchange's arena. */
@@ -131,6 +159,7 @@ struct http_answer {
     const struct http_header *headers;
     size_t n_headers;
     struct str body; /* valid until on_end; HEAD and 304 send its length but not the body */
+    bool closes;     /* the connection is closed after the answer */
 };
 void http_exchange_reply(struct http_exchange *x, const struct http_answer *answer);
 

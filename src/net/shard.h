@@ -11,6 +11,7 @@
 
 #include "net/deadlines.h"
 #include "net/server.h"
+#include "net/shares.h"
 #include "net/ws_frames.h"
 
 struct conn;
@@ -26,7 +27,8 @@ enum {
     LINGER_MS = 2000, /* for a refused client to read the answer */
     END_MS = 5000,    /* for a subscriber to read the last bytes */
     REFUSED_CONNECTIONS =
-        64, /* above the maximum that receive an answer; further ones are only closed */
+        64,              /* above a maximum that receive an answer; further ones are only closed */
+    ADDRESS_DIVISOR = 4, /* of collected_max_bytes, for one address */
 };
 
 /* Written only by the shard's loop, read by any thread. */
@@ -37,6 +39,7 @@ struct shard_counters {
     _Atomic uint64_t bytes_in;
     _Atomic uint64_t bytes_out;
     _Atomic uint64_t shed;
+    _Atomic uint64_t excess;
 };
 
 static inline void count_up(_Atomic uint64_t *counter, uint64_t by)
@@ -81,8 +84,10 @@ struct http_server {
     uv_mutex_t mutex; /* guards `open` and `draining` */
     uv_cond_t changed;
     _Atomic size_t collected; /* bytes of bodies in memory */
-    size_t open;              /* connections */
-    size_t draining;          /* shards that have stopped listening */
+    struct shares addresses;
+    struct shares owners; /* of bodies */
+    size_t open;          /* connections */
+    size_t draining;      /* shards that have stopped listening */
 };
 
 /* Counts a connection; returns the number of open ones with it. */

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "lib/instance.h"
 #include "net/notify.h"
+#include "server/last_resort.h"
 
 enum {
     EXIT_FATAL = 70,
@@ -18,6 +19,7 @@ enum {
     SUBSCRIBER_MAX_BYTES = 256 * 1024,
     WS_MESSAGE_MAX_BYTES = 64 * 1024,
     HEARTBEAT_MS = 10000,
+    CUT_OFF_MS = 10000, /* after the drain: for cancelled work to end, and to close */
 };
 
 struct server {
@@ -29,6 +31,7 @@ struct server {
     struct http_server *http;
     struct str hosts[SERVER_MAX_NAMES + 4];
     size_t n_hosts;
+    struct last_resort *last_resort; /* NULL: not stopping */
 };
 
 void server_config_init(struct server_config *config)
@@ -45,6 +48,7 @@ void server_config_init(struct server_config *config)
         .loops = 1,
         .readers = 2,
         .max_connections = 16384,
+        .body_memory_bytes = 256 << 20,
         .drain_ms = 10000,
         .log_level = LOG_INFO};
 }
@@ -74,6 +78,9 @@ static void write_metrics(struct buf *out, void *data)
         {"cairn_http_sent_bytes_total", "counter", "Bytes sent.", (double)h.bytes_out},
         {"cairn_http_shed_total", "counter", "Connections closed for taking answers too slowly.",
             (double)h.shed_total},
+        {"cairn_http_connections_refused_total", "counter",
+            "Connections above --max-connections or --max-connections-per-address.",
+            (double)h.excess_total},
         {"cairn_subscribers", "gauge", "Streams and long polls.",
             (double)front_subscribers(s->front)},
     };
@@ -147,6 +154,10 @@ static enum error open_listener(struct server *s, struct arena *arena, struct pr
     config.tls_certificate = s->config->tls_certificate;
     config.tls_key = s->config->tls_key;
     config.max_connections = s->config->max_connections;
+    config.max_per_address = s->config->has_max_per_address ? s->config->max_per_address
+                                                            : (config.max_connections + 3) / 4;
+    config.limits_loopback = s->config->has_max_per_address;
+    config.collected_max_bytes = s->config->body_memory_bytes;
     config.stream_max_bytes = SUBSCRIBER_MAX_BYTES;
     config.ws_message_bytes = WS_MESSAGE_MAX_BYTES;
     config.ws_ping_ms = HEARTBEAT_MS;
@@ -173,6 +184,7 @@ static void close_all(struct server *s)
     if (s->http != NULL) {
         front_drain(s->front);
         http_server_drain(s->http, s->config->drain_ms);
+        instance_cancel(&s->instance);
         front_detach(s->front);
     }
     /* Running jobs post their completions to the loops, so the loops outlive the store. */
@@ -230,6 +242,7 @@ int server_run(const struct server_config *config)
         sigwait(&signals, &received);
         notify_send(STR("STOPPING=1"));
         LOG(LOG_INFO, "draining");
+        s.last_resort = last_resort_create((int64_t)config->drain_ms + CUT_OFF_MS);
         store_drain(s.instance.store);
         /* A second signal ends the process at once; nothing acknowledged is lost. */
         pthread_sigmask(SIG_UNBLOCK, &signals, NULL);
@@ -237,6 +250,7 @@ int server_run(const struct server_config *config)
         fprintf(stderr, "cairn: %.*s\n", STR_ARG(problem.detail));
     }
     close_all(&s);
+    last_resort_destroy(s.last_resort);
     arena_deinit(&arena);
     return e == OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }

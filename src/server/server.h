@@ -28,6 +28,11 @@ struct server_config {
     struct str allow_origins[SERVER_MAX_NAMES];
     size_t n_allow_origins;
     size_t max_connections;
+    /* Of one address; 0: no limits for addresses. Unless it is set, a quarter of max_connections,
+     * and loopback addresses have no limits. */
+    size_t max_per_address;
+    bool has_max_per_address;
+    size_t body_memory_bytes; /* of all bodies that are read whole */
     uint32_t drain_ms;
     enum log_level log_level;
 };

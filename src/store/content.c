@@ -236,7 +236,7 @@ struct content_reader *content_open_spool(struct store *store, int fd, uint64_t 
 }
 
 enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
-    uint64_t size_bytes, enum error (*may_go_on)(void *data), void *data,
+    uint64_t size_bytes, enum error (*may_continue)(void *data), void *data,
     struct content_info *out_info)
 {
     struct content_reader *r CLEANUP(content_closep) = NULL;
@@ -247,7 +247,7 @@ enum error content_measure(struct store *store, struct uuid tenant_id, struct uu
     for (uint64_t at = 0; at < size_bytes; at += size) {
         TRY(content_read(r, at, piece, CONTENT_PIECE_BYTES, &size));
         sha256_add(hash, (struct str){piece, size});
-        TRY(may_go_on != NULL ? may_go_on(data) : OK);
+        TRY(may_continue != NULL ? may_continue(data) : OK);
     }
     *out_info = (struct content_info){size_bytes, sha256_so_far(hash)};
     return OK;
@@ -364,6 +364,7 @@ static void *work(void *data)
     struct content_task *task;
     bool is_long = false;
     thread_set_name("cairn-content");
+    thread_lower_priority();
     while ((task = take_task(c, is_long)) != NULL) {
         is_long = task->is_long; /* the task frees itself */
         task->run(task);

@@ -89,9 +89,9 @@ int content_spool(struct store *store);
 bool content_spool_has_room(int fd, uint64_t bytes);
 /* Reads the temporary file and takes over the descriptor. */
 struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes);
-/* Reads and hashes the whole content; calls `may_go_on` (unless NULL) between two pieces. */
+/* Reads and hashes the whole content; calls `may_continue` (unless NULL) between two pieces. */
 MUST_CHECK enum error content_measure(struct store *store, struct uuid tenant_id, struct uuid id,
-    uint64_t size_bytes, enum error (*may_go_on)(void *data), void *data,
+    uint64_t size_bytes, enum error (*may_continue)(void *data), void *data,
     struct content_info *out_info);
 
 /* --- Removing ------------------------------------------------------------------------------- */

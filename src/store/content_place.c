@@ -32,17 +32,7 @@ struct content_place content_place_of(struct uuid tenant_id, struct uuid id)
 
 bool content_name_read(const char *name, uint8_t *out_bytes, size_t n)
 {
-    if (strlen(name) != 2 * n)
-        return false;
-    for (size_t i = 0; i < n; i++) {
-        int high = hex_digit(name[2 * i]), low = hex_digit(name[2 * i + 1]);
-        bool is_lower = (name[2 * i] < 'A' || name[2 * i] > 'F') &&
-                        (name[2 * i + 1] < 'A' || name[2 * i + 1] > 'F');
-        if (high < 0 || low < 0 || !is_lower)
-            return false;
-        out_bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    return true;
+    return hex_decode_lower(str_of(name), out_bytes, n);
 }
 
 /* --- The hold ------------------------------------------------------------------------------- */
@@ -63,8 +53,10 @@ static int open_hold(int directory_fd)
 enum error content_hold(const char *directory, struct problem *problem, int *out_fd)
 {
     int directory_fd CLEANUP(fd_closep) = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (directory_fd < 0 || faccessat(directory_fd, CONTENT_ROOT_NAME, F_OK, 0) != 0)
+    if (directory_fd < 0 || faccessat(directory_fd, CONTENT_ROOT_NAME, F_OK, 0) != 0) {
+        *out_fd = -1;
         return OK;
+    }
     int fd = open_hold(directory_fd);
     if (fd < 0)
         return file_problem("cannot write " CONTENT_HOLD_NAME " in", directory, problem);

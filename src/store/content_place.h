@@ -36,8 +36,8 @@ void content_name_write(char *text, const uint8_t *bytes, size_t n);
 /* Returns false if the name does not encode this many bytes in lower case. */
 bool content_name_read(const char *name, uint8_t *out_bytes, size_t n);
 
-/* Waits until a removal in progress has ended. Close out_fd to release the hold; it is unchanged if
- * there is no content at all. */
+/* Waits until a removal in progress has ended. Close out_fd to release the hold; it is -1 if there
+ * is no content at all. */
 MUST_CHECK enum error content_hold(const char *directory, struct problem *problem, int *out_fd);
 /* Takes the directory that contains ROOT. Returns -1 if a process has the hold, so that nothing may
  * be removed; otherwise a descriptor to close after the removal. */

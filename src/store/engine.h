@@ -31,6 +31,9 @@ struct engine_ops {
     struct str (*get_bytes)(struct query *q, unsigned column);
     int64_t (*get_i64)(struct query *q, unsigned column);
 
+    /* See tx_extend. NULL: the engine limits statements, not jobs. */
+    void (*extend)(struct tx *tx);
+
     enum error (*sequence_take)(
         struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
     /* NULL: the engine caches nothing. */
@@ -53,6 +56,10 @@ struct shared_ops {
     int64_t (*lease_now_us)(const struct tx *tx);
 };
 
+/* There are more readers than are configured: the configured number is the share of one flow, so
+ * that no tenant can occupy them all. */
+enum { STORE_SPARE_READERS = 1 };
+
 /* The first member of each engine's store. */
 struct store {
     const struct engine_ops *ops;
@@ -70,6 +77,7 @@ struct tx {
     struct store *store;
     void *connection;
     bool writes;
+    bool rehearses; /* see tx_rehearse */
     void *memo;
     struct hub_item *published;
     struct hub_item **published_end;

@@ -151,6 +151,7 @@ static enum error hold_files(
 {
     fsck->files =
         file_beside(fsck->arena, file_beside(fsck->arena, directory, "/"), CONTENT_ROOT_NAME);
+    *out_fd = -1;
     return is_live ? content_hold(directory, problem, out_fd) : OK;
 }
 
@@ -187,18 +188,6 @@ static enum error run_rules(const struct store_config *config, sqlite3 *db, cons
     return e;
 }
 
-/* Without a server the file is read without locks and no file is added beside it; with a server, or
- * a log that was not replayed, it is opened like any reader does. */
-static enum error open_database(
-    const char *path, bool is_live, struct problem *problem, sqlite3 **out_db)
-{
-    if (is_live || access(path, F_OK) != 0 ||
-        file_has_bytes(file_beside(problem->arena, path, "-wal")) ||
-        file_has_bytes(file_beside(problem->arena, path, "-journal")))
-        return sqlite_file_open_live(path, problem, out_db);
-    return sqlite_file_open_still(path, problem, out_db);
-}
-
 static enum error fsck_file(const struct store_config *config, bool is_live, fsck_rules *rules,
     struct fsck *fsck, struct problem *problem)
 {
@@ -209,7 +198,7 @@ static enum error fsck_file(const struct store_config *config, bool is_live, fsc
     int64_t version = 0;
     forget(fsck);
     TRY(hold_files(fsck, directory, is_live, problem, &hold_fd));
-    enum error e = open_database(path, is_live, problem, &db);
+    enum error e = sqlite_file_open(path, is_live, problem, &db);
     if (e == ERR_INVALID) { /* too damaged to be read at all */
         fsck_found(fsck, "integrity", STR("database"), "%.*s", STR_ARG(problem->detail));
         return OK;

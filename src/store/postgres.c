@@ -29,6 +29,7 @@ static const struct {
     {"57014", ERR_UNAVAILABLE, false}, /* the statement took too long */
     {"57", ERR_UNAVAILABLE, true},     /* the server stops or starts */
     {"08", ERR_UNAVAILABLE, true},     /* the connection */
+    {"72000", ERR_UNAVAILABLE, false}, /* a snapshot older than old_snapshot_threshold */
     {"53100", ERR_STORAGE_FULL, false},
     {"53", ERR_UNAVAILABLE, false},    /* out of memory, too many connections */
     {"23", ERR_CONFLICT, false},       /* constraint violation */
@@ -249,9 +250,38 @@ static void take_result(struct pg_connection *c, const struct pg_sent *sent, PGr
         PQclear(r);
 }
 
+void pg_end_share(struct pg_connection *c, struct store_job *first, struct store_job *last)
+{
+    if (c->sent_count == 0 || has_failed(c))
+        return;
+    struct pg_sent *sent = &c->sent[(c->sent_first + c->sent_count - 1) % c->sent_cap];
+    sent->first_payer = first;
+    sent->last_payer = last;
+    if (PQsendFlushRequest(c->conn) != 1)
+        lose(c);
+}
+
+/* Each of the jobs pays the same: if one paid for all, their average would rise with it. */
+static void charge(struct pg_connection *c, const struct pg_sent *sent, int64_t waited_us)
+{
+    int64_t n = 1;
+    c->waited_us += waited_us;
+    if (sent->first_payer == NULL)
+        return;
+    for (struct store_job *job = sent->first_payer; job != sent->last_payer; job = job->next)
+        n++;
+    for (struct store_job *job = sent->first_payer; n > 0; job = job->next, n--) {
+        int64_t share_us = c->waited_us / n;
+        job->used_us += share_us;
+        c->others_us += share_us;
+        c->waited_us -= share_us;
+    }
+}
+
 /* Reads the result of the oldest outstanding statement. */
 static bool take_answer(struct pg_connection *c)
 {
+    int64_t start_us = clock_steady_us();
     PGresult *r = next_result(c);
     if (r == NULL) /* the connection ended in the middle of a result */
         return lose(c);
@@ -266,6 +296,7 @@ static bool take_answer(struct pg_connection *c)
         return stray ? take_end(c) : lose(c);
     }
     drop_sent(c);
+    charge(c, &sent, clock_steady_us() - start_us);
     if (is_sync) {
         PQclear(r);
         return true;

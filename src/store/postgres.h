@@ -46,6 +46,8 @@ enum {
     POSTGRES_LOCK_TIMEOUT_MS = 250,
     POSTGRES_IDLE_TIMEOUT_MS =
         5 * 1000, /* in a transaction: releases the locks of a stopped node */
+    /* The same for a READ_LONG job, which holds no lock and may wait for its disk. */
+    POSTGRES_LONG_IDLE_TIMEOUT_MS = 60 * 1000,
     POSTGRES_ANSWER_TIMEOUT_US = 12 * 1000 * 1000, /* then the connection is dropped */
     POSTGRES_ANSWER_MAX_US = 60 * 1000 * 1000,     /* the same, if part of the answer arrived */
     POSTGRES_JOB_DEADLINE_US = 10 * 1000 * 1000,   /* to begin, or to run again */
@@ -69,8 +71,11 @@ struct pg_target {
 struct pg_sent {
     struct pg_query *query; /* that waits for the result; NULL: none */
     struct store_job *job;  /* that sent the statement */
-    const char *name;       /* for the log */
-    bool *prepared;         /* set to true when a PREPARE succeeds */
+    /* The jobs that pay for the time until this result, from the first one to the last one of a
+     * list; NULL: those of a later result. */
+    struct store_job *first_payer, *last_payer;
+    const char *name; /* for the log */
+    bool *prepared;   /* set to true when a PREPARE succeeds */
     bool writes;
     bool is_commit;
     bool is_sync;
@@ -94,6 +99,7 @@ struct pg_connection {
     const struct pg_target *target;
     PGconn *conn;   /* NULL: not connected */
     bool pooled;    /* behind a transaction pooler */
+    bool is_long;   /* for READ_LONG jobs */
     bool *prepared; /* by sql_statement.index */
     bool was_connected;
     size_t host;         /* index of the host that last worked */
@@ -110,6 +116,8 @@ struct pg_connection {
 
     /* The transaction. */
     struct store_job *job; /* that is running */
+    int64_t waited_us;     /* for results that no job has paid for */
+    int64_t others_us;     /* for how long the job waited for results that others paid for */
     bool wrote;            /* the job has executed a write */
     bool again;            /* the job requested to run again */
     bool notify;
@@ -133,13 +141,21 @@ struct pg_lane {
     struct job_queue queue;
     struct pg_connection connection;
     pthread_t thread;
+    /* The flow of the running job, and when its batch began (0: idle): other flows use another lane
+     * while a batch takes long. */
+    atomic_ullong flow;
+    atomic_llong busy_since_us;
 };
+
+/* The average time of the jobs of a flow, for all lanes. Flows may share a slot. */
+enum { POSTGRES_FLOW_SLOTS = 1024 };
 
 struct pg_readers {
     struct job_queue queue;
     struct pg_connection *connections;
     pthread_t *threads;
     unsigned count; /* of running readers */
+    bool is_long;   /* for READ_LONG jobs: connected only while a job runs */
 };
 
 /* Positions of the primary's log at the newest pulses. */
@@ -163,7 +179,9 @@ struct pg_store {
     struct pg_readers reads;
     struct pg_readers ahead; /* one reader, for the tail */
     struct pg_readers stale; /* readers of the replica; count 0: no replica */
+    struct pg_readers long_reads;
     atomic_uint next_lane;
+    atomic_llong flow_us[POSTGRES_FLOW_SLOTS];
     atomic_bool draining; /* jobs no longer wait for an unreachable database */
     atomic_bool closing;
 
@@ -207,6 +225,9 @@ bool pg_send_text(struct pg_connection *c, const char *sql, const char *param, c
 bool pg_send_own(struct pg_connection *c, enum pg_own which, const char *first, const char *second);
 /* Sends COMMIT and the end of the pipeline. */
 bool pg_send_commit(struct pg_connection *c);
+/* Makes a part of the batch pay for all statements that were sent since the last call. The server
+ * reports their end at once. */
+void pg_end_share(struct pg_connection *c, struct store_job *first, struct store_job *last);
 /* Reads all outstanding results. */
 bool pg_settle(struct pg_connection *c);
 /* The same inside a transaction, which continues. */
@@ -256,9 +277,10 @@ MUST_CHECK enum error pg_lane_start(
     struct pg_lane *lane, struct pg_store *s, struct problem *problem);
 void pg_lane_stop(struct pg_lane *lane);
 
-/* After a failure some readers may be running; pg_readers_stop stops them. */
+/* A flow may use `share` of the readers at a time; 0: all. After a failure some readers may be
+ * running; pg_readers_stop stops them. */
 MUST_CHECK enum error pg_readers_start(struct pg_readers *r, struct pg_store *s,
-    const struct pg_target *target, unsigned count, struct problem *problem);
+    const struct pg_target *target, unsigned count, unsigned share, struct problem *problem);
 /* Accepts readers that were never started. */
 void pg_readers_stop(struct pg_readers *r);
 

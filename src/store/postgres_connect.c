@@ -224,7 +224,9 @@ void pg_connection_deinit(struct pg_connection *c)
 /* --- Setting up ----------------------------------------------------------------------------- */
 
 /* One statement that makes every setting, for the session or for the transaction. An inspection
- * holds no lock that others wait for, so its reads have no time limit. */
+ * holds no lock that others wait for, so its reads have no time limit. A long read has the usual
+ * limit for each of its statements, and none for its transaction, whatever the server's is; the
+ * setting for that exists since PostgreSQL 17. */
 #define SETTINGS_WITH(statement_timeout, idle_timeout)                                          \
     "SELECT set_config('search_path', $1, $2::boolean),"                                        \
     " set_config('statement_timeout', '" statement_timeout "', $2::boolean),"                   \
@@ -235,13 +237,18 @@ void pg_connection_deinit(struct pg_connection *c)
     "   END, $2::boolean)"
 static const char SETTINGS[] = SETTINGS_WITH("10000", "5000");
 static const char PATIENT_SETTINGS[] = SETTINGS_WITH("0", "0");
+static const char LONG_SETTINGS[] =
+    SETTINGS_WITH("10000", "60000") ", (SELECT set_config(name, '0', $2::boolean)"
+                                    "   FROM pg_settings WHERE name = 'transaction_timeout')";
 _Static_assert(POSTGRES_STATEMENT_TIMEOUT_MS == 10000 && POSTGRES_LOCK_TIMEOUT_MS == 250 &&
-                   POSTGRES_IDLE_TIMEOUT_MS == 5000,
+                   POSTGRES_IDLE_TIMEOUT_MS == 5000 && POSTGRES_LONG_IDLE_TIMEOUT_MS == 60000,
     "SETTINGS says the same");
 
 static const char *settings_of(const struct pg_connection *c)
 {
-    return c->store->base.config.inspects ? PATIENT_SETTINGS : SETTINGS;
+    if (c->store->base.config.inspects)
+        return PATIENT_SETTINGS;
+    return c->is_long ? LONG_SETTINGS : SETTINGS;
 }
 
 /* Through the pipeline, whose answers have a deadline. A pooler invents the process number of the

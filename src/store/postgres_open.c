@@ -13,18 +13,47 @@
 
 /* --- Jobs ----------------------------------------------------------------------------------- */
 
+static bool is_slow(struct pg_store *s, uint64_t flow)
+{
+    return atomic_load(&s->flow_us[(flow >> 8) % POSTGRES_FLOW_SLOTS]) > JOB_QUEUE_BATCH_US;
+}
+
+/* Returns true if a job of this flow would wait long for a job of another flow. */
+static bool is_held_up(struct pg_store *s, struct pg_lane *lane, uint64_t flow)
+{
+    int64_t since_us = atomic_load(&lane->busy_since_us);
+    uint64_t running = atomic_load(&lane->flow);
+    return since_us != 0 && running != flow &&
+           (is_slow(s, running) || clock_steady_us() - since_us > JOB_QUEUE_BATCH_US);
+}
+
+/* A flow with long jobs uses one lane, and the others avoid that lane while such a job runs. */
+static struct pg_lane *lane_for(struct pg_store *s, const struct store_job *job)
+{
+    unsigned n = s->base.config.writers;
+    if (is_slow(s, job->flow))
+        return &s->lanes[(job->flow >> 32) % n];
+    unsigned first = job->affinity != 0 ? (unsigned)((job->affinity >> 8) % n)
+                                        : atomic_fetch_add(&s->next_lane, 1) % n;
+    for (unsigned i = 0; i < n; i++) {
+        struct pg_lane *lane = &s->lanes[(first + i) % n];
+        if (!is_held_up(s, lane, job->flow))
+            return lane;
+    }
+    return &s->lanes[first];
+}
+
 static struct job_queue *queue_for(struct pg_store *s, const struct store_job *job)
 {
-    unsigned lane = job->affinity != 0
-                        ? (unsigned)((job->affinity >> 8) % s->base.config.writers)
-                        : atomic_fetch_add(&s->next_lane, 1) % s->base.config.writers;
     switch (job->mode) {
     case STORE_WRITE:
-        return &s->lanes[lane].queue;
+        return &lane_for(s, job)->queue;
     case STORE_READ_STALE:
         return s->stale.count > 0 ? &s->stale.queue : &s->reads.queue;
     case STORE_READ_AHEAD:
         return &s->ahead.queue;
+    case STORE_READ_LONG:
+        return &s->long_reads.queue;
     case STORE_READ:
         break;
     }
@@ -155,13 +184,16 @@ static enum error open_all(struct pg_store *s, struct problem *problem)
 static enum error start_threads(struct pg_store *s, struct problem *problem)
 {
     const struct store_config *config = &s->base.config;
+    unsigned n_readers = config->readers + STORE_SPARE_READERS;
     s->lanes = mem_zalloc(config->writers * sizeof(struct pg_lane));
     for (; s->n_lanes < config->writers; s->n_lanes++)
         TRY(pg_lane_start(&s->lanes[s->n_lanes], s, problem));
-    TRY(pg_readers_start(&s->reads, s, &s->primary, config->readers, problem));
-    TRY(pg_readers_start(&s->ahead, s, &s->primary, 1, problem));
+    TRY(pg_readers_start(&s->reads, s, &s->primary, n_readers, config->readers, problem));
+    TRY(pg_readers_start(&s->ahead, s, &s->primary, 1, 0, problem));
+    s->long_reads.is_long = true;
+    TRY(pg_readers_start(&s->long_reads, s, &s->primary, STORE_LONG_READERS, 0, problem));
     if (!str_is_none(config->replica_url))
-        TRY(pg_readers_start(&s->stale, s, &s->replica, config->readers, problem));
+        TRY(pg_readers_start(&s->stale, s, &s->replica, n_readers, config->readers, problem));
     return OK;
 }
 
@@ -233,6 +265,7 @@ void pg_close(struct store *store)
 {
     struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
     atomic_store(&s->closing, true);
+    pg_readers_stop(&s->long_reads);
     pg_readers_stop(&s->stale);
     pg_readers_stop(&s->reads);
     pg_readers_stop(&s->ahead);

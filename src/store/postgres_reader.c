@@ -24,8 +24,15 @@ static bool try_read(struct pg_connection *c, struct store_job *job)
     return e == OK || !(lost || again);
 }
 
-static void run_read(struct pg_connection *c, struct store_job *job)
+static void end(struct pg_readers *r, struct store_job *job, int64_t start_us)
 {
+    job->used_us = clock_steady_us() - start_us;
+    job_queue_end_one(&r->queue, job);
+}
+
+static void run_read(struct pg_readers *r, struct pg_connection *c, struct store_job *job)
+{
+    int64_t start_us = clock_steady_us();
     enum error e = ERR_UNAVAILABLE;
     while (job->attempts++ < POSTGRES_MAX_ATTEMPTS && pg_ensure(c, job->deadline_us)) {
         if (try_read(c, job)) {
@@ -34,7 +41,12 @@ static void run_read(struct pg_connection *c, struct store_job *job)
         }
         atomic_fetch_add(&c->store->n_retries, 1);
     }
+    if (r->is_long) {
+        pg_disconnect(c);
+        c->was_connected = false; /* the next connection is not one that replaces a lost one */
+    }
     atomic_fetch_add(&c->store->n_reads, 1);
+    end(r, job, start_us);
     job->done(job, e);
 }
 
@@ -52,9 +64,12 @@ static bool is_near(struct pg_connection *c)
            lsn >= atomic_load(&c->store->old_lsn);
 }
 
-static void run_stale(struct pg_connection *c, struct store_job *job)
+static void run_stale(struct pg_readers *r, struct pg_connection *c, struct store_job *job)
 {
-    if (pg_ensure(c, clock_steady_us() + 1) && is_near(c) && try_read(c, job)) {
+    int64_t start_us = clock_steady_us();
+    bool has_run = pg_ensure(c, start_us + 1) && is_near(c) && try_read(c, job);
+    end(r, job, start_us);
+    if (has_run) {
         atomic_fetch_add(&c->store->n_reads, 1);
         job->done(job, job->result);
         return;
@@ -82,9 +97,9 @@ static void *reader_main(void *data)
     mem_free(reader);
     while ((job = job_queue_take(&r->queue, 1)) != NULL) {
         if (c->target->replica)
-            run_stale(c, job);
+            run_stale(r, c, job);
         else
-            run_read(c, job);
+            run_read(r, c, job);
     }
     return NULL;
 }
@@ -95,6 +110,7 @@ static enum error start_one(struct pg_readers *r, struct pg_store *s,
     struct reader *reader = MEM_NEW(struct reader);
     *reader = (struct reader){r, r->count};
     pg_connection_init(&r->connections[r->count], s, target);
+    r->connections[r->count].is_long = r->is_long;
     enum error e = thread_start(&r->threads[r->count], reader_main, reader, problem);
     if (e != OK) {
         pg_connection_deinit(&r->connections[r->count]);
@@ -106,9 +122,9 @@ static enum error start_one(struct pg_readers *r, struct pg_store *s,
 }
 
 enum error pg_readers_start(struct pg_readers *r, struct pg_store *s,
-    const struct pg_target *target, unsigned count, struct problem *problem)
+    const struct pg_target *target, unsigned count, unsigned share, struct problem *problem)
 {
-    job_queue_init(&r->queue);
+    job_queue_init(&r->queue, share);
     r->connections = mem_zalloc(count * sizeof(struct pg_connection));
     r->threads = mem_zalloc(count * sizeof(pthread_t));
     while (r->count < count)

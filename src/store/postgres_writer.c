@@ -12,17 +12,28 @@ enum outcome {
 
 /* --- One transaction ------------------------------------------------------------------------ */
 
+/* Writers use the connections of lanes alone. */
+static struct pg_lane *lane_of(struct pg_connection *c)
+{
+    return CONTAINER_OF(c, struct pg_lane, connection);
+}
+
 /* Runs one half of a job. Returns false if the transaction cannot continue. */
 static bool do_half(struct pg_connection *c, struct store_job *job, struct tx *tx,
     enum error (*half)(struct store_job *job, struct tx *tx))
 {
     struct hub_item **published = tx->published_end;
     c->job = job;
+    c->waited_us = c->others_us = 0;
     c->wrote = false;
     c->tenant[0] = '\0';
     if (half == job->run)
         job->has_changed = false;
+    int64_t start_us = clock_steady_us();
+    atomic_store(&lane_of(c)->flow, job->flow);
     job->result = half(job, tx);
+    job->used_us += clock_steady_us() - start_us - c->others_us;
+    c->waited_us = 0;
     if (c->lost || c->error != OK)
         return false;
     if (job->result == OK && !c->again)
@@ -36,14 +47,32 @@ static bool do_half(struct pg_connection *c, struct store_job *job, struct tx *t
     return !failed;
 }
 
+/* Ends the batch with this job if it has used the time of a batch up. */
+static void end_if_used_up(struct pg_connection *c, struct store_job *last, int64_t used_us)
+{
+    struct job_queue *q = &lane_of(c)->queue;
+    if (last->next == NULL || !job_queue_is_used_up(q, used_us))
+        return;
+    job_queue_return(q, last->next);
+    last->next = NULL;
+}
+
 static bool run_jobs(struct pg_connection *c, struct store_job *batch, struct tx *tx)
 {
+    int64_t start_us = clock_steady_us();
     bool good = pg_begin(c, PG_BEGIN_WRITE);
+    struct store_job *first = batch; /* of a flow, in a row */
     for (struct store_job *job = batch; good && job != NULL; job = job->next) {
         /* From the second job on the transaction holds locks, so it must not wait for others. */
         if (job == batch->next)
             good = pg_send_own(c, PG_LOCK_AT_ONCE, NULL, NULL);
         good = good && do_half(c, job, tx, job->run);
+        end_if_used_up(c, job, clock_steady_us() - start_us);
+        if (job->next != NULL && job->next->flow == job->flow)
+            continue;
+        if (good)
+            pg_end_share(c, first, job);
+        first = job->next;
     }
     c->job = NULL;
     return good;
@@ -133,29 +162,38 @@ static enum outcome try_batch(struct pg_connection *c, struct store_job *batch)
 
 /* --- A batch, until every job has its end --------------------------------------------------- */
 
-static void end_job(struct pg_store *s, struct store_job *job, enum error result)
+static void note_time(struct pg_store *s, const struct store_job *job)
 {
-    atomic_fetch_add(&s->n_writes, 1);
+    atomic_llong *slot = &s->flow_us[(job->flow >> 8) % POSTGRES_FLOW_SLOTS];
+    int64_t average_us = atomic_load(slot);
+    atomic_store(slot, average_us + (job->used_us - average_us) / 4);
+}
+
+static void end_job(struct pg_connection *c, struct store_job *job, enum error result)
+{
+    atomic_fetch_add(&c->store->n_writes, 1);
+    note_time(c->store, job);
+    job_queue_end_one(&lane_of(c)->queue, job);
     job->done(job, result);
 }
 
-static void end_all(struct pg_store *s, struct store_job *batch)
+static void end_all(struct pg_connection *c, struct store_job *batch)
 {
     for (struct store_job *job = batch, *next; job != NULL; job = next) {
         next = job->next;
-        end_job(s, job, job->result);
+        end_job(c, job, job->result);
     }
 }
 
-static void fail_all(struct pg_store *s, struct store_job *batch, enum error e)
+static void fail_all(struct pg_connection *c, struct store_job *batch, enum error e)
 {
     for (struct store_job *job = batch; job != NULL; job = job->next)
         job->result = e;
-    end_all(s, batch);
+    end_all(c, batch);
 }
 
 /* Removes and fails the jobs whose time or attempts are used up. */
-static struct store_job *drop_late(struct pg_store *s, struct store_job *batch)
+static struct store_job *drop_late(struct pg_connection *c, struct store_job *batch)
 {
     int64_t now_us = clock_steady_us();
     struct store_job **at = &batch;
@@ -167,20 +205,20 @@ static struct store_job *drop_late(struct pg_store *s, struct store_job *batch)
             continue;
         }
         *at = job->next;
-        end_job(s, job, ERR_UNAVAILABLE);
+        end_job(c, job, ERR_UNAVAILABLE);
     }
     return batch;
 }
 
 static struct store_job *drop_late_until_connected(struct pg_connection *c, struct store_job *batch)
 {
-    batch = drop_late(c->store, batch);
+    batch = drop_late(c, batch);
     while (batch != NULL && !pg_ensure(c, batch->deadline_us)) {
         if (atomic_load(&c->store->closing) || atomic_load(&c->store->draining)) {
-            fail_all(c->store, batch, ERR_UNAVAILABLE);
+            fail_all(c, batch, ERR_UNAVAILABLE);
             return NULL;
         }
-        batch = drop_late(c->store, batch);
+        batch = drop_late(c, batch);
     }
     return batch;
 }
@@ -197,14 +235,14 @@ static bool try_alone(struct pg_connection *c, struct store_job *job)
     count_attempt(job);
     switch (try_batch(c, job)) {
     case COMMITTED:
-        end_job(c->store, job, job->result);
+        end_job(c, job, job->result);
         return true;
     case UNKNOWN:
-        end_job(c->store, job, ERR_OUTCOME_UNKNOWN);
+        end_job(c, job, ERR_OUTCOME_UNKNOWN);
         return true;
     case FAILED:
         if (!c->again) {
-            end_job(c->store, job, c->error != OK ? c->error : job->result);
+            end_job(c, job, c->error != OK ? c->error : job->result);
             return true;
         }
         /* Waiting for another's lock does not count as an attempt: only the job's time is
@@ -225,8 +263,10 @@ static void run_alone(struct pg_lane *lane, struct store_job *job)
     struct pg_connection *c = &lane->connection;
     job->next = NULL;
     while ((job = drop_late_until_connected(c, job)) != NULL && !try_alone(c, job))
-        if (job_queue_count(&lane->queue) > 0 && job_queue_put(&lane->queue, job))
+        if (job_queue_count(&lane->queue) > 0) {
+            job_queue_put_back(&lane->queue, job);
             return;
+        }
 }
 
 static void run_each_alone(struct pg_lane *lane, struct store_job *jobs)
@@ -279,10 +319,10 @@ static struct store_job *try_until_clean(
             return batch;
         switch (try_batch(c, batch)) {
         case COMMITTED:
-            end_all(c->store, batch);
+            end_all(c, batch);
             return NULL;
         case UNKNOWN:
-            fail_all(c->store, batch, ERR_OUTCOME_UNKNOWN);
+            fail_all(c, batch, ERR_OUTCOME_UNKNOWN);
             return NULL;
         case FAILED:
             culprits++;
@@ -315,14 +355,18 @@ static void *lane_main(void *data)
     thread_set_name("cairn-writer");
     struct pg_lane *lane = data;
     struct store_job *batch;
-    while ((batch = job_queue_take(&lane->queue, POSTGRES_BATCH_MAX_JOBS)) != NULL)
+    while ((batch = job_queue_take(&lane->queue, POSTGRES_BATCH_MAX_JOBS)) != NULL) {
+        atomic_store(&lane->flow, batch->flow);
+        atomic_store(&lane->busy_since_us, clock_steady_us());
         run_batch(lane, batch);
+        atomic_store(&lane->busy_since_us, 0);
+    }
     return NULL;
 }
 
 enum error pg_lane_start(struct pg_lane *lane, struct pg_store *s, struct problem *problem)
 {
-    job_queue_init(&lane->queue);
+    job_queue_init(&lane->queue, 0);
     pg_connection_init(&lane->connection, s, &s->primary);
     enum error e = thread_start(&lane->thread, lane_main, lane, problem);
     if (e != OK) {

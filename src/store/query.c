@@ -27,7 +27,10 @@ void query_begin(
     q->error = OK;
     q->next_param = 0;
     q->n_small = 0;
-    ops_of(q)->begin(q);
+    if (tx->rehearses && statement->writes)
+        q->error = ERR_CANCELLED;
+    else
+        ops_of(q)->begin(q);
 }
 
 /* The compiler has checked names and types of literal parameters, and tools/verify_sql.py has

@@ -99,17 +99,7 @@ enum error file_hash(int fd, const char *path, int to, const char *to_path, cons
 
 bool sha256_parse(struct str hex, struct sha256 *out_hash)
 {
-    struct sha256 hash;
-    if (hex.len != 2 * SHA256_LEN)
-        return false;
-    for (size_t i = 0; i < SHA256_LEN; i++) {
-        int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
-        if (high < 0 || low < 0)
-            return false;
-        hash.bytes[i] = (uint8_t)(high << 4 | low);
-    }
-    *out_hash = hash;
-    return true;
+    return hex_decode(hex, out_hash->bytes, SHA256_LEN);
 }
 
 bool sidecar_has(const struct sidecar *sidecar, const struct sha256 *hash)

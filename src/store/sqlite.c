@@ -211,7 +211,10 @@ static int64_t get_i64(struct query *q, unsigned column)
 static void submit(struct store *store, struct store_job *job)
 {
     struct sqlite_store *s = CONTAINER_OF(store, struct sqlite_store, base);
-    if (!job_queue_put(job->mode == STORE_WRITE ? &s->writes : &s->reads, job))
+    struct job_queue *queue = job->mode == STORE_WRITE       ? &s->writes
+                              : job->mode == STORE_READ_LONG ? &s->long_reads.queue
+                                                             : &s->reads.queue;
+    if (!job_queue_put(queue, job))
         job->done(job, ERR_UNAVAILABLE);
 }
 
@@ -224,7 +227,7 @@ static struct store_stats stats(const struct store *store)
         .reads = atomic_load(&s->n_reads),
         .rollbacks = atomic_load(&s->n_rollbacks),
         .checkpoints = atomic_load(&s->n_checkpoints),
-        .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads),
+        .queued = job_queue_count(&s->writes) + job_queue_count(&s->reads.queue),
         .commit_us = atomic_load(&s->commit_us),
         .connected = true,
         .has_reserve = !space_is_short(s),
@@ -254,6 +257,7 @@ const struct engine_ops sqlite_ops = {
     .get_text = get_text,
     .get_bytes = get_bytes,
     .get_i64 = get_i64,
+    .extend = sqlite_extend,
     .sequence_take = sqlite_sequence_take,
     .sequence_drop = sqlite_sequence_drop,
 };

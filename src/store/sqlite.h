@@ -27,9 +27,12 @@
 enum {
     SQLITE_BATCH_MAX_JOBS = 512,
     SQLITE_CAREFUL_BATCHES = 64, /* with savepoints, after a batch that had to run again */
-    SQLITE_READ_DEADLINE_US = 10 * 1000 * 1000,
+    SQLITE_READ_LIMIT_US = 10 * 1000 * 1000,
     SQLITE_CHECKPOINT_PAGES = 1000,        /* checkpoint when idle */
     SQLITE_CHECKPOINT_BUSY_PAGES = 8000,   /* checkpoint also under load */
+    SQLITE_CHECKPOINT_BUSY_US = 20 * 1000, /* or if it is expected to take this time */
+    SQLITE_COST_PAGES = 100,               /* the cost of a page is measured for so many */
+    SQLITE_PAGE_NS = 5000,                 /* and is this before */
     SQLITE_CHECKPOINT_RESET_PAGES = 65536, /* wait for readers and restart the WAL */
     SQLITE_CHECKPOINT_WAIT_MS = 100,
     SQLITE_BUSY_MS = 5000,
@@ -53,6 +56,21 @@ struct sqlite_connection {
     sqlite3_stmt **statements; /* by sql_statement.index; prepared at first use */
     sqlite3_stmt *verbs[SQLITE_VERB_COUNT];
     int64_t read_deadline_us;
+};
+
+/* A thread and its connection. */
+struct sqlite_reader {
+    struct sqlite_store *store;
+    struct sqlite_readers *readers;
+    struct sqlite_connection connection;
+    pthread_t thread;
+};
+
+struct sqlite_readers {
+    struct job_queue queue;
+    struct sqlite_reader *all;
+    unsigned count;
+    unsigned n_started;
 };
 
 struct sequence_slot {
@@ -95,24 +113,28 @@ struct sqlite_store {
     int lock_fd;
     char *path;
     struct sqlite_connection writer;
-    struct sqlite_connection *readers;
     struct job_queue writes;
-    struct job_queue reads;
+    struct sqlite_readers reads;
+    struct sqlite_readers long_reads; /* connected only while a job runs */
+    atomic_uint n_long_reads;
+    int64_t read_limit_us; /* of a READ job, or of a page of a READ_LONG job */
     pthread_t writer_thread;
-    pthread_t *reader_threads;
-    unsigned n_reader_threads;
     struct sequence_cache sequences;
     unsigned n_careful; /* batches left to run with savepoints; writer thread only */
     struct space space;
     atomic_bool is_broken;
+    int64_t page_write_ns, page_move_ns; /* see charge_pages; writer thread only */
     int wal_pages; /* in the WAL, now and at the last checkpoint; writer thread only */
-    int wal_pages_tried;
+    int wal_pages_tried, wal_pages_moved;
     bool wal_is_moved; /* the last checkpoint moved the whole WAL into the database file */
     atomic_ullong n_commits, n_writes, n_reads, n_rollbacks, n_checkpoints, commit_us;
 };
 
 extern const struct engine_ops sqlite_ops;
 
+/* Returns how many pages in the WAL make a checkpoint due. While jobs wait, checkpoints are rarer,
+ * but none is expected to take long. */
+int sqlite_checkpoint_due(size_t queued, int64_t page_move_ns);
 /* Converts a result code to an error; gives up if nothing may be acknowledged after it. */
 enum error sqlite_error(struct sqlite_connection *c, int rc);
 /* Makes every following job fail (config.on_fatal). Returns the error for a commit in progress,
@@ -132,8 +154,14 @@ void sqlite_disconnect(struct sqlite_connection *c);
 /* A failed start leaves no thread behind. Stopping finishes the queued jobs and joins. */
 MUST_CHECK enum error sqlite_writer_start(struct sqlite_store *s, struct problem *problem);
 void sqlite_writer_stop(struct sqlite_store *s);
+void sqlite_readers_init(struct sqlite_store *s);
+MUST_CHECK enum error sqlite_readers_connect(struct sqlite_store *s, struct problem *problem);
 MUST_CHECK enum error sqlite_readers_start(struct sqlite_store *s, struct problem *problem);
 void sqlite_readers_stop(struct sqlite_store *s);
+/* After sqlite_readers_stop, or if the threads were never started. */
+void sqlite_readers_deinit(struct sqlite_store *s);
+/* See tx_extend. */
+void sqlite_extend(struct tx *tx);
 void sqlite_close(struct store *store);
 
 /* If there is too little space to open the database, deletes the reserve first. */

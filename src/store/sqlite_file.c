@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/buf.h"
+#include "store/sidecar.h"
 
 enum { WATCH_STEPS = 20000, BUSY_MS = 5000, REPORT_ROWS = 10000 };
 
@@ -90,6 +91,16 @@ enum error sqlite_file_open_still(const char *path, struct problem *problem, sql
     struct buf uri CLEANUP(buf_deinit);
     TRY(write_uri(&uri, path, "?immutable=1", problem));
     return open_file(uri.ptr, SQLITE_OPEN_URI, path, problem, out_db);
+}
+
+enum error sqlite_file_open(
+    const char *path, bool is_live, struct problem *problem, sqlite3 **out_db)
+{
+    if (is_live || access(path, F_OK) != 0 ||
+        file_has_bytes(file_beside(problem->arena, path, "-wal")) ||
+        file_has_bytes(file_beside(problem->arena, path, "-journal")))
+        return sqlite_file_open_live(path, problem, out_db);
+    return sqlite_file_open_still(path, problem, out_db);
 }
 
 enum error sqlite_file_open_unlocked(const char *path, struct problem *problem, sqlite3 **out_db)

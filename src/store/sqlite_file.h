@@ -23,6 +23,11 @@ MUST_CHECK enum error sqlite_file_open_live(
 /* Opens a file that does not change. Creates no files beside it and ignores existing ones. */
 MUST_CHECK enum error sqlite_file_open_still(
     const char *path, struct problem *problem, sqlite3 **out_db);
+/* Opens a database that a server may be using. Without a server the file is read without locks and
+ * no file is added beside it; with a server, or a log that was not replayed, it is opened like any
+ * reader does. */
+MUST_CHECK enum error sqlite_file_open(
+    const char *path, bool is_live, struct problem *problem, sqlite3 **out_db);
 /* Opens a private file for writing, without SQLite's locks, so that the caller may hold its own
  * lock on it. On a network file system the two locks would be the same. */
 MUST_CHECK enum error sqlite_file_open_unlocked(

@@ -278,8 +278,7 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
     TRY(transfer_check_sqlite(s->writer.db, problem));
     TRY(empty_log(s, problem));
     TRY(migrate(&s->writer, problem));
-    for (unsigned i = 0; i < s->base.config.readers; i++)
-        TRY(sqlite_connect(s, &s->readers[i], false, problem));
+    TRY(sqlite_readers_connect(s, problem));
     space_after_connecting(s);
     TRY(fsync_or_fail(s->directory_fd, problem, s->base.config.data_dir));
     s->base.content = content_setup(&s->base, s->directory_fd, false);
@@ -289,9 +288,7 @@ static enum error open_all(struct sqlite_store *s, struct problem *problem)
 /* Readers first: the last connection to close moves the WAL into the database file. */
 static void close_all(struct sqlite_store *s)
 {
-    for (unsigned i = 0; i < s->base.config.readers; i++)
-        if (s->readers[i].store != NULL)
-            sqlite_disconnect(&s->readers[i]);
+    sqlite_readers_deinit(s);
     if (s->writer.store != NULL)
         sqlite_disconnect(&s->writer);
     content_teardown(s->base.content);
@@ -302,7 +299,6 @@ static void close_all(struct sqlite_store *s)
     fd_close(s->directory_fd);
     sequence_cache_deinit(&s->sequences);
     hub_destroy(s->base.hub);
-    mem_free(s->readers);
     mem_free(s->path);
     mem_free(s);
 }
@@ -325,7 +321,8 @@ enum error sqlite_store_open(
         .hub = hub_create(),
         .settled_mutex = PTHREAD_MUTEX_INITIALIZER};
     s->directory_fd = s->lock_fd = -1;
-    s->readers = mem_zalloc(config->readers * sizeof(struct sqlite_connection));
+    s->page_write_ns = s->page_move_ns = SQLITE_PAGE_NS;
+    sqlite_readers_init(s);
     sequence_cache_init(&s->sequences);
     enum error e = open_all(s, problem);
     if (e == OK)

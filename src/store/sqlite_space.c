@@ -202,6 +202,7 @@ struct store_job *space_admit(struct sqlite_store *s, struct store_job *batch)
             end = &job->next;
         } else {
             atomic_fetch_add(&s->n_writes, 1);
+            job_queue_end_one(&s->writes, job);
             job->done(job, ERR_STORAGE_FULL);
         }
     }

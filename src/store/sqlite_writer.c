@@ -3,6 +3,35 @@
 #include "base/thread.h"
 #include "store/sqlite.h"
 
+/* --- The cost of pages ---------------------------------------------------------------------- */
+
+/* Returns how many pages have been written to the WAL since the last call. */
+static int take_pages_written(struct sqlite_store *s)
+{
+    int pages = 0, unused;
+    sqlite3_db_status(s->writer.db, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &unused, 1);
+    return pages;
+}
+
+/* Of large writes only, in which the time to sync hardly counts. */
+static void learn_page_cost(int64_t *cost_ns, int64_t used_us, int pages)
+{
+    if (pages >= SQLITE_COST_PAGES)
+        *cost_ns += (used_us * 1000 / pages - *cost_ns) / 4;
+}
+
+/* The pages that jobs changed are written to the WAL by the commit, and moved to the database file
+ * by a checkpoint, while other flows wait. The jobs are charged for that in proportion to the time
+ * that they have run. */
+static void charge_pages(struct sqlite_store *s, struct store_job *batch, int pages)
+{
+    int64_t run_us = 1, pages_us = pages * (s->page_write_ns + s->page_move_ns) / 1000;
+    for (struct store_job *job = batch; job != NULL; job = job->next)
+        run_us += job->used_us;
+    for (struct store_job *job = batch; job != NULL; job = job->next)
+        job->used_us += pages_us * job->used_us / run_us;
+}
+
 /* --- Group commit --------------------------------------------------------------------------- */
 
 static void fail_all(struct store_job *batch, enum error e)
@@ -35,10 +64,12 @@ static enum error run_job(
     struct hub_item **published = tx->published_end;
     int64_t changes = sqlite3_total_changes64(c->db);
     sequence_cache_job_starts(&s->sequences);
+    int64_t start_us = clock_steady_us();
     enum error e = careful ? sqlite_do(c, SQLITE_VERB_SAVEPOINT) : OK;
     if (e == OK)
         e = job_run_whole(job, tx);
     job->result = e;
+    job->used_us += clock_steady_us() - start_us;
     if (e != OK)
         forget_job(s, tx, published);
     /* After some failures SQLite has rolled the whole transaction back by itself. */
@@ -50,6 +81,15 @@ static enum error run_job(
     return OK;
 }
 
+/* Ends the batch with this job if it has used the time of a batch up. */
+static void end_if_used_up(struct sqlite_store *s, struct store_job *last, int64_t used_us)
+{
+    if (last->next == NULL || !job_queue_is_used_up(&s->writes, used_us))
+        return;
+    job_queue_return(&s->writes, last->next);
+    last->next = NULL;
+}
+
 /* Without savepoints, which cost more than half as much as an insert, until a job fails after it
  * has changed something: `out_torn` is then true, and everything must be undone. */
 static enum error run_jobs(
@@ -57,8 +97,11 @@ static enum error run_jobs(
 {
     *out_torn = false;
     TRY(sqlite_do(&s->writer, SQLITE_VERB_BEGIN_IMMEDIATE));
+    int64_t used_us = 0;
     for (struct store_job *job = batch; !*out_torn && job != NULL; job = job->next) {
         TRY(run_job(s, job, tx, careful, out_torn));
+        used_us += job->used_us;
+        end_if_used_up(s, job, used_us);
         /* A damaged file must not be written any more. */
         if (atomic_load(&s->is_broken))
             return ERR_UNAVAILABLE;
@@ -94,7 +137,7 @@ static enum error run_all(struct sqlite_store *s, struct store_job *batch, struc
     return run_jobs(s, batch, tx, true, &torn);
 }
 
-static enum error commit(struct sqlite_store *s)
+static enum error commit(struct sqlite_store *s, struct store_job *batch)
 {
     int64_t start_us = clock_steady_us();
     enum error e = sqlite_do(&s->writer, SQLITE_VERB_COMMIT);
@@ -105,7 +148,13 @@ static enum error commit(struct sqlite_store *s)
         return sqlite_give_up(
             s, "a commit was written, but not added to the index of the write-ahead log");
     if (e == OK) {
-        atomic_fetch_add(&s->commit_us, (uint64_t)(clock_steady_us() - start_us));
+        int64_t used_us = clock_steady_us() - start_us;
+        int pages = take_pages_written(s);
+        if (s->wal_pages <= pages) /* the WAL has started over */
+            s->wal_pages_tried = s->wal_pages_moved = 0;
+        learn_page_cost(&s->page_write_ns, used_us, pages);
+        charge_pages(s, batch, pages);
+        atomic_fetch_add(&s->commit_us, (uint64_t)used_us);
         atomic_fetch_add(&s->n_commits, 1);
     }
     return e;
@@ -121,7 +170,7 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
     tx_drop_memo(&tx);
     /* A single job that tore the transaction has left nothing to commit. */
     if (e == OK && !sqlite3_get_autocommit(s->writer.db))
-        e = commit(s);
+        e = commit(s, batch);
     /* Another connection may have found the database damaged meanwhile. */
     if (e == OK && atomic_load(&s->is_broken))
         e = ERR_OUTCOME_UNKNOWN;
@@ -135,6 +184,7 @@ static void run_batch(struct sqlite_store *s, struct store_job *batch)
     hub_publish(s->base.hub, tx.published);
     tx_unpublish_from(&tx, &tx.published);
     struct store_job *again = space_take_again(s, &batch);
+    job_queue_end(&s->writes, batch);
     for (struct store_job *job = batch, *next; job != NULL; job = next) {
         next = job->next;
         atomic_fetch_add(&s->n_writes, 1);
@@ -155,22 +205,30 @@ static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
+int sqlite_checkpoint_due(size_t queued, int64_t page_move_ns)
+{
+    if (queued == 0)
+        return SQLITE_CHECKPOINT_PAGES;
+    int64_t pages = INT64_C(1000) * SQLITE_CHECKPOINT_BUSY_US / (page_move_ns + 1);
+    return pages < SQLITE_CHECKPOINT_PAGES        ? SQLITE_CHECKPOINT_PAGES
+           : pages > SQLITE_CHECKPOINT_BUSY_PAGES ? SQLITE_CHECKPOINT_BUSY_PAGES
+                                                  : (int)pages;
+}
+
 /* Checkpoints the WAL: when idle, under load only after it has grown, and if readers have long
- * prevented its restart, by waiting for them. A backup reads for too long to wait: the WAL grows
- * until the backup ends, and the checkpoint is retried only as it grows. */
+ * prevented its restart, by waiting for them. Exports and backups read for too long to wait: the
+ * WAL grows until they end, and the checkpoint is retried only as it grows. */
 static void checkpoint_if_due(struct sqlite_store *s)
 {
     int due =
-        job_queue_count(&s->writes) == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
-    if (space_is_short(s))
-        due = 1;
-    if (s->wal_pages < s->wal_pages_tried)
-        s->wal_pages_tried = 0; /* the WAL has restarted */
+        space_is_short(s) ? 1 : sqlite_checkpoint_due(job_queue_count(&s->writes), s->page_move_ns);
     if (s->wal_pages - s->wal_pages_tried < due || !space_may_checkpoint(s))
         return;
-    int mode = s->wal_pages < SQLITE_CHECKPOINT_RESET_PAGES ? SQLITE_CHECKPOINT_PASSIVE
-                                                            : SQLITE_CHECKPOINT_RESTART;
+    bool may_restart =
+        s->wal_pages >= SQLITE_CHECKPOINT_RESET_PAGES && atomic_load(&s->n_long_reads) == 0;
+    int mode = may_restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
     int in_wal = 0, moved = 0;
+    int64_t start_us = clock_steady_us();
     sqlite3_busy_timeout(s->writer.db, SQLITE_CHECKPOINT_WAIT_MS);
     int rc = sqlite3_wal_checkpoint_v2(s->writer.db, NULL, mode, &in_wal, &moved);
     sqlite3_busy_timeout(s->writer.db, SQLITE_BUSY_MS);
@@ -179,6 +237,9 @@ static void checkpoint_if_due(struct sqlite_store *s)
         space_checkpoint_failed(s, e);
         return;
     }
+    if (!may_restart) /* which waits */
+        learn_page_cost(&s->page_move_ns, clock_steady_us() - start_us, moved - s->wal_pages_moved);
+    s->wal_pages_moved = moved;
     s->wal_pages_tried = in_wal;
     s->wal_is_moved = rc == SQLITE_OK && moved == in_wal;
     atomic_fetch_add(&s->n_checkpoints, 1);
@@ -203,7 +264,7 @@ static void *writer_main(void *data)
 
 enum error sqlite_writer_start(struct sqlite_store *s, struct problem *problem)
 {
-    job_queue_init(&s->writes);
+    job_queue_init(&s->writes, 0);
     sqlite3_wal_hook(s->writer.db, note_wal_pages, s);
     enum error e = thread_start(&s->writer_thread, writer_main, s, problem);
     if (e != OK)

@@ -122,7 +122,14 @@ static void done_waiting(struct store_job *job, enum error result)
 enum error store_call(struct store *store, enum store_mode mode,
     enum error (*run)(void *data, struct tx *tx), void *data)
 {
+    return store_call_for(store, mode, 0, run, data);
+}
+
+enum error store_call_for(struct store *store, enum store_mode mode, uint64_t flow,
+    enum error (*run)(void *data, struct tx *tx), void *data)
+{
     struct waiting_job w = {.job = {.mode = mode,
+                                .flow = flow,
                                 .on_full = STORE_ON_FULL_FREES,
                                 .run = run_waiting,
                                 .done = done_waiting},
@@ -164,8 +171,18 @@ void tx_drop_memo(struct tx *tx)
     tx->memo = NULL;
 }
 
+void tx_rehearse(struct tx *tx)
+{
+    assert(!tx->writes);
+    tx->rehearses = true;
+}
+
 void tx_publish(struct tx *tx, struct hub_item *item)
 {
+    if (tx->rehearses) {
+        hub_item_unref(item);
+        return;
+    }
     assert(tx->writes);
     item->next_in_tx = NULL;
     *tx->published_end = item;
@@ -187,14 +204,16 @@ void tx_unpublish_from(struct tx *tx, struct hub_item **from)
 enum error tx_sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first)
 {
+    if (tx->rehearses)
+        return ERR_CANCELLED;
     assert(tx->writes && count > 0);
     return tx->store->ops->sequence_take(tx, sequence, count, out_first);
 }
 
 void tx_sequence_drop(struct tx *tx, const struct sequence *sequence)
 {
-    assert(tx->writes);
-    if (tx->store->ops->sequence_drop != NULL)
+    assert(tx->writes || tx->rehearses);
+    if (tx->writes && tx->store->ops->sequence_drop != NULL)
         tx->store->ops->sequence_drop(tx, sequence);
 }
 
@@ -245,6 +264,12 @@ void tx_refresh(struct tx *tx)
 {
     if (shared_of(tx) != NULL)
         shared_of(tx)->refresh(tx);
+}
+
+void tx_extend(struct tx *tx)
+{
+    if (tx->store->ops->extend != NULL)
+        tx->store->ops->extend(tx);
 }
 
 int64_t tx_settled(struct tx *tx, int64_t era, int64_t value)

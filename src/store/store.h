@@ -6,7 +6,8 @@
  *   WRITE  on SQLite the one writer thread takes all queued jobs, runs them in one transaction,
  *          commits once and then completes them; on PostgreSQL several writers do the same, each on
  *          its own connection;
- *   READ   runs on a reader thread at a snapshot.
+ *   READ   runs on a reader thread at a snapshot, for at most ten seconds;
+ *   LONG   the same without a limit for the whole job, on threads of its own: see tx_extend.
  *
  * A job whose `run` returns an error has changed nothing. `done` is called on a store thread after
  * the commit has reached the disk, or after the failure: only then may success be reported. Items
@@ -29,8 +30,12 @@ enum store_mode {
     STORE_READ,
     STORE_READ_STALE, /* a replica may answer, and lag behind */
     STORE_READ_AHEAD, /* not queued behind other readers: for the tail */
+    STORE_READ_LONG,  /* reads many pages; occupies no other reader */
     STORE_WRITE,
 };
+
+/* The READ_LONG jobs that run at the same time. */
+enum { STORE_LONG_READERS = 2 };
 
 /* How a WRITE job is treated while the disk is full (SQLite only). */
 enum store_on_full {
@@ -45,6 +50,9 @@ struct store_job {
     enum store_on_full on_full;
     /* Jobs with the same affinity change the same rows and would block each other; 0: unknown. */
     uint64_t affinity;
+    /* The store divides its time equally between flows that have jobs: usually a hash of the
+     * tenant's id; 0: Cairn's own work. */
+    uint64_t flow;
     enum error (*run)(struct store_job *job, struct tx *tx);
     /* Called after a successful run, in the same transaction, when its statements have been
      * executed: for a job that needs the rows of a statement that it only sent (query_send). NULL:
@@ -56,6 +64,9 @@ struct store_job {
     bool has_changed;
     unsigned attempts;
     int64_t deadline_us;
+    struct flow *queued_in; /* see job_queue.h */
+    int64_t charged_us;
+    int64_t used_us;
 };
 
 struct store_config {
@@ -98,6 +109,9 @@ void store_submit(struct store *store, struct store_job *job);
 /* Submits and waits for the result; not from a store or loop thread. For Cairn's own work, which
  * may use the reserve of a full disk. */
 MUST_CHECK enum error store_call(struct store *store, enum store_mode mode,
+    enum error (*run)(void *data, struct tx *tx), void *data);
+/* The same for a flow: see store_job.flow. */
+MUST_CHECK enum error store_call_for(struct store *store, enum store_mode mode, uint64_t flow,
     enum error (*run)(void *data, struct tx *tx), void *data);
 
 struct hub *store_hub(struct store *store);
@@ -156,8 +170,14 @@ bool tx_is_full(const struct tx *tx);
 /* Makes the job run again from its start, after a conflict with another job; returns the error to
  * return. */
 MUST_CHECK enum error tx_run_again(struct tx *tx);
+/* READ jobs: the job runs a function that is written for WRITE jobs, to find out what it computes.
+ * Its first statement that would write, and its first counter, fail with ERR_CANCELLED. */
+void tx_rehearse(struct tx *tx);
 /* READ jobs: the following reads are at least as new as this moment. */
 void tx_refresh(struct tx *tx);
+/* READ_LONG jobs: a page has been read, and the time limit starts again for the next one. A page
+ * that exceeds the limit fails the job with ERR_UNAVAILABLE. */
+void tx_extend(struct tx *tx);
 /* Returns the greatest value passed so far on this node in the same era: a settled value stays
  * settled. A new era starts over. */
 int64_t tx_settled(struct tx *tx, int64_t era, int64_t value);

@@ -147,6 +147,7 @@ static enum error identify_source(struct transfer *t, struct str *out_source)
 static enum error count_writes(struct side *side, int64_t *out_count)
 {
     const char *sql = side->ops->sql.writes;
+    *out_count = 0;
     return sql != NULL ? transfer_ask_numbers(side, sql, NULL, 0, out_count, 1) : OK;
 }
 

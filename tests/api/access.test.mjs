@@ -189,33 +189,58 @@ async function promptedAgent(client, body = {}) {
     { name: `agent ${uuid()}`, system_prompt: PROMPT, ...body }), 201);
 }
 
-/** Starts a run of the agent in a thread of the principal, in each way there is. */
-function startInAllWays(client, thread, agent) {
-  return [
-    () => client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
-    () => client.post(`/v1/agents/${agent.id}/runs`, { input: { message: 'hi' } }),
-    () => client.post(`/v1/agents/${agent.id}/runs`,
+/**
+ * Each way to start a run of an agent in a thread of the principal `client`. `past` is a cancelled
+ * run of the agent in this thread, `named` a thread of the principal whose runs have the agent's
+ * name.
+ */
+function startInAllWays(client, thread, agent, { past, named }) {
+  return {
+    inThread: () => client.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }),
+    ofAgent: () => client.post(`/v1/agents/${agent.id}/runs`, { input: { message: 'hi' } }),
+    ofAgentInThread: () => client.post(`/v1/agents/${agent.id}/runs`,
       { input: { message: 'hi' }, thread_id: thread.id }),
-    () => client.post(`/v1/threads/${thread.id}/participants`, { principal: `agent:${agent.id}` }),
-  ];
+    joining: () => client.post(
+      `/v1/threads/${thread.id}/participants`, { principal: `agent:${agent.id}` }),
+    workflow: () => client.post(
+      '/workflow/start', { user_input: 'hi', workflow_id: named.id, policy: 'enqueue' }),
+    retry: () => client.post(`/v1/runs/${past.id}/retry`, { policy: 'enqueue' }),
+  };
+}
+
+/** Prepares the threads and the run of `startInAllWays` for this agent. */
+async function prepareStarts(admin, client, thread, agent) {
+  const named = await newThread(client, { agent: agent.name });
+  const past = expectStatus(
+    await admin.post(`/v1/threads/${thread.id}/runs`, { agent_id: agent.id }), 201);
+  expectStatus(await admin.post(`/v1/runs/${past.id}/cancel`, {}), 200);
+  return { named, past };
 }
 
 test('a principal runs an agent only if it participates or is granted', async (t) => {
   const { admin } = await closed(t);
   const alice = await withKey(admin, SCOPES, { principal: 'user:alice' });
   const agent = await promptedAgent(admin);
-  const absent = { id: uuid() };
+  const absent = { id: uuid(), name: `no agent ${uuid()}` };
   const thread = await newThread(alice, { run_policy: 'enqueue' });
-  const hidden = (answer, id) => ({ status: answer.status, code: answer.body.code,
-    text: JSON.stringify(answer.body.errors ?? answer.body.detail).replaceAll(id, 'ID') });
-  const missing = startInAllWays(alice, thread, absent);
-  for (const [i, start] of startInAllWays(alice, thread, agent).entries()) {
+  const hidden = (answer, { id, name }) => ({ status: answer.status, code: answer.body.code,
+    text: JSON.stringify(answer.body.errors ?? answer.body.detail)
+      .replaceAll(id, 'ID').replaceAll(name, 'NAME') });
+  const missing = startInAllWays(alice, thread, absent,
+    { named: await newThread(alice, { agent: absent.name }) });
+  const ways = startInAllWays(
+    alice, thread, agent, await prepareStarts(admin, alice, thread, agent));
+  for (const [way, start] of Object.entries(ways)) {
     const answer = await start();
-    assert.ok([404, 422].includes(answer.status), `${i}: ${answer.text}`);
-    assert.deepEqual(hidden(answer, agent.id), hidden(await missing[i](), absent.id));
+    assert.ok([403, 404, 422].includes(answer.status), `${way}: ${answer.text}`);
+    if (way === 'retry') continue; // the old run shows the agent
+    assert.deepEqual(hidden(answer, agent), hidden(await missing[way](), absent), way);
   }
+  expectProblem(await ways.retry(), 403, 'forbidden');
   const granted = await promptedAgent(admin, { granted_to: ['user:alice'] });
-  for (const start of startInAllWays(alice, thread, granted)) expectStatus(await start(), 201);
+  for (const start of Object.values(startInAllWays(
+    alice, thread, granted, await prepareStarts(admin, alice, thread, granted))))
+    expectStatus(await start(), 201);
   const bob = await withKey(admin, SCOPES, { principal: 'user:bob' });
   expectProblem(await bob.post(`/v1/agents/${granted.id}/runs`, { input: { message: 'x' } }),
     404, 'not_found');
@@ -226,11 +251,21 @@ test('a principal runs an agent only if it participates or is granted', async (t
     404, 'not_found');
   expectStatus(await self.post(`/v1/agents/${agent.id}/runs`, { input: { message: 'x' } }), 201);
   // A worker claims by name: the name of an agent needs the same right as its id.
-  for (const body of [{ agent: agent.name }, { agent: agent.name, agent_id: granted.id }])
-    expectProblem(await alice.post(`/v1/threads/${thread.id}/runs`, body), 403, 'forbidden');
-  const named = await newThread(alice, { agent: agent.name });
-  expectProblem(await alice.post(`/v1/threads/${named.id}/runs`, {}), 403, 'forbidden');
-  expectStatus(await alice.post(`/v1/threads/${thread.id}/runs`, { agent: 'of no agent' }), 201);
+  // The answer does not tell whether the name is that of an agent.
+  const free = `${agent.name} of no agent`;
+  const refusal = (name, answer) =>
+    expectProblem(answer, 403, 'forbidden').detail.replaceAll(name, 'NAME');
+  for (const more of [{}, { agent_id: granted.id }, { dispatch: 'direct' }]) {
+    const start = async (name) => refusal(name,
+      await alice.post(`/v1/threads/${thread.id}/runs`, { agent: name, ...more }));
+    assert.equal(await start(agent.name), await start(free));
+  }
+  const startNamed = async (name) => refusal(name, await alice.post(
+    `/v1/threads/${(await newThread(alice, { agent: name })).id}/runs`, {}));
+  assert.equal(await startNamed(agent.name), await startNamed(free));
+  expectStatus(await alice.post(`/v1/threads/${thread.id}/runs`, { agent: granted.name }), 201);
+  expectStatus(await alice.post(`/v1/threads/${thread.id}/runs`, {}), 201);
+  expectStatus(await admin.post(`/v1/threads/${thread.id}/runs`, { agent: free }), 201);
   // An agent that was removed is not brought back by a patch either.
   const part = await invite(admin, thread.id, `agent:${agent.id}`);
   const place = `/v1/threads/${thread.id}/participants/${part.id}`;
@@ -322,7 +357,8 @@ test('another agent of the thread does not take over a prompt by writing', async
     assert.ok(!answer.text.includes('4711'), answer.text);
   }
   assert.equal(expectStatus(await admin.get(path), 200).system_prompt, PROMPT);
-  // A new resumption has the prompt of the agent that runs now.
+  // A document that was read without the prompt can be written back; the prompt stays.
   const put = await self.put(path, { model: 'm' }, unseen);
-  assert.equal(expectStatus(put, 200).system_prompt, 'mine');
+  assert.equal(expectStatus(put, 200).system_prompt, null);
+  assert.equal(expectStatus(await admin.get(path), 200).system_prompt, PROMPT);
 });

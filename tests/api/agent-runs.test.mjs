@@ -56,7 +56,7 @@ test('the record of a run', async (t) => {
     const run = await start(client, await newThread(client), { dispatch: 'direct' });
     const refused = (answer, member) =>
       expectFault(answer, 422, 'invalid_input', `/${member}`);
-    for (const member of ['usage', 'total_usage', 'phase', 'turn_count', 'request', 'agent_id'])
+    for (const member of ['total_usage', 'phase', 'turn_count', 'request', 'agent_id'])
       refused(await client.patch(`/v1/runs/${run.id}`, { [member]: {} }), member);
     const long = { model: 'm'.repeat(201), provider: 'p'.repeat(101), stop_reason: '' };
     for (const [member, value] of Object.entries(long))
@@ -70,7 +70,8 @@ test('the record of a run', async (t) => {
     assert.deepEqual([run.agent_id, run.agent], [agent.id, 'researcher']);
     const read = await client.get(`/v1/agents/${agent.id}/runs/${run.id}`);
     assert.deepEqual(expectStatus(read, 200), run);
-    assert.equal(read.headers.get('etag'), `"${run.version}"`);
+    const tag = read.headers.get('etag').replace('-gzip', ''); // of a compressed answer
+    assert.equal(tag, `"${run.version}"`);
     expectProblem(await client.get(`/v1/agents/${other.id}/runs/${run.id}`), 404, 'not_found');
     const plain = await start(client, await newThread(client));
     expectProblem(await client.get(`/v1/agents/${agent.id}/runs/${plain.id}`), 404, 'not_found');
@@ -151,6 +152,54 @@ const readRun = async (client, run) => expectStatus(await client.get(`/v1/runs/$
 const direct = async (client, body = {}) =>
   start(client, await newThread(client), { dispatch: 'direct', ...body });
 
+test('a run of an agent on the thread with a key', async (t) => {
+  const { open: client } = await startServer(t);
+  const agent = await newAgent(client, 'researcher');
+  const other = await newAgent(client, 'writer');
+
+  await t.test('creates that thread once', async () => {
+    const path = `/v1/agents/${agent.id}/runs`;
+    const body = { thread_key: 'ticket 7', input: { message: 'hello' }, policy: 'enqueue' };
+    const runs = await Promise.all(Array.from({ length: 5 }, () => client.post(path, body)));
+    const threads = new Set(runs.map((run) => expectStatus(run, 201).thread_id));
+    assert.equal(threads.size, 1);
+    const thread = expectStatus(await client.get('/v1/threads/by-key/ticket%207'), 200);
+    assert.deepEqual([thread.id, thread.agent], [runs[0].body.thread_id, 'researcher']);
+    const second = expectStatus(await client.post(`/v1/agents/${other.id}/runs`, body), 201);
+    assert.deepEqual([second.thread_id, second.agent], [thread.id, 'writer']);
+    expectFault(await client.post(path, { ...body, thread_id: thread.id }), 422, 'invalid_input',
+      '/thread_key', /must not be given together with thread_id/);
+    expectFault(await client.post(path, { ...body, thread_key: '' }), 422, 'invalid_input',
+      '/thread_key');
+    // A run that is rejected creates no thread.
+    const rejected = { ...body, thread_key: 'rejected', agent_version: '9.9.9' };
+    expectFault(await client.post(path, rejected), 422, 'invalid_input', '/agent_version');
+    expectProblem(await client.post(`/v1/agents/${uuid()}/runs`, rejected), 404, 'not_found');
+    expectProblem(await client.get('/v1/threads/by-key/rejected'), 404, 'not_found');
+  });
+
+  await t.test('needs permission to write to that thread', async () => {
+    const as = (principal) => ({ headers: { 'Cairn-Principal': principal } });
+    const path = `/v1/agents/${agent.id}/runs`;
+    expectStatus(await client.patch(`/v1/agents/${agent.id}`, { granted_to: ['user:*'] }), 200);
+    const run = (key, principal) =>
+      client.post(path, { thread_key: key, input: { message: 'm' }, policy: 'enqueue' },
+        as(principal));
+    const own = expectStatus(await run('own', 'user:ann'), 201);
+    assert.equal(expectStatus(await run('own', 'user:ann'), 201).thread_id, own.thread_id);
+    // Keys of a principal are its own: another one gets another thread.
+    assert.notEqual(expectStatus(await run('own', 'user:bob'), 201).thread_id, own.thread_id);
+    const shared = await newThread(client, { key: 'shared' });
+    expectStatus(await client.post(`/v1/threads/${shared.id}/participants`,
+      { principal: 'user:ann', permission: 'read' }), 201);
+    expectProblem(await run('shared', 'user:ann'), 403, 'forbidden');
+    const elsewhere = expectStatus(await run('shared', 'user:bob'), 201);
+    assert.notEqual(elsewhere.thread_id, shared.id);
+    expectProblem(await client.post(`/v1/agents/${other.id}/runs`,
+      { thread_key: 'none', input: { message: 'm' } }, as('user:ann')), 404, 'not_found');
+  });
+});
+
 test('the phase of a run', async (t) => {
   const { open: client } = await startServer(t);
   const agent = await newAgent(client, 'planner');
@@ -209,6 +258,50 @@ test('the phase of a run', async (t) => {
       [['initializing', 'start', { build: 7 }], ['cancelled', 'cancel', null]]);
   });
 
+  await t.test('is a filter of runs, of one agent, thread and tenant', async () => {
+    const own = await newAgent(client, 'filtered'), thread = await newThread(client);
+    const parent = await start(client, thread, { dispatch: 'direct', agent_id: own.id });
+    const runs = [];
+    for (let i = 0; i < 6; i++) {
+      const run = await start(client, thread,
+        { dispatch: 'direct', parent_run_id: parent.id, agent_id: i < 5 ? own.id : undefined });
+      expectStatus(await move(client, run, 'initializing'), 200);
+      runs.unshift(run.id);
+    }
+    expectStatus(await move(client, { id: runs[5] }, 'failed'), 200);
+    const list = async (query, base = '/v1/runs') =>
+      expectStatus(await client.get(`${base}?${query}`), 200);
+    const idsOf = ({ data }) => data.map((r) => r.id);
+    const here = `thread_id=${thread.id}`;
+    assert.deepEqual(idsOf(await list(`phase=initializing&${here}`)), runs.slice(0, 5));
+    const page = await list(`phase=initializing&${here}&limit=2`);
+    const next = await list(`phase=initializing&${here}&limit=2&cursor=${page.next_cursor}`);
+    assert.deepEqual([idsOf(page), idsOf(next)], [runs.slice(0, 2), runs.slice(2, 4)]);
+    assert.deepEqual(
+      idsOf(await list('phase=initializing', `/v1/agents/${own.id}/runs`)), runs.slice(1, 5));
+    assert.deepEqual(
+      idsOf(await list('phase=initializing&include=documents', `/v1/threads/${thread.id}/runs`)),
+      runs.slice(0, 5));
+    assert.deepEqual(idsOf(await list(`phase=created&${here}`)), [parent.id]);
+    assert.deepEqual(
+      idsOf(await list(`phase=failed&parent_run_id=${parent.id}`)), runs.slice(5));
+    assert.deepEqual(idsOf(await list(`phase=failed&status=failed&${here}`)), runs.slice(5));
+    assert.deepEqual(idsOf(await list(`phase=failed&status=running&${here}`)), []);
+    assert.deepEqual(idsOf(await list(`phase=initializing&status=queued&${here}`)), []);
+    expectFault(await client.get('/v1/runs?phase=asleep'), 422, 'invalid_input', 'phase');
+  });
+
+  await t.test('gives the run its error with the detail of a failure', async () => {
+    const run = await direct(client);
+    const detail = { code: 'no_plan', message: 'The model refused.' };
+    const failed = expectStatus(await move(client, run, 'failed', { detail }), 200);
+    assert.deepEqual([failed.status, failed.error], ['failed', detail]);
+    assert.deepEqual((await readRun(client, run)).error, detail);
+    const [told] = expectStatus(
+      await client.get(`/v1/threads/${run.thread_id}/events?kind=error`), 200).data;
+    assert.deepEqual(told.payload.error, detail);
+  });
+
   await t.test('is written by who holds the lease, and by nobody with an old version', async () => {
     const thread = await newThread(client);
     await start(client, thread);
@@ -253,13 +346,17 @@ test('turns', async (t) => {
         { tokens_in: 0, tokens_out: 0, cost_usd: 0, llm_calls: 0, unpriced_calls: 0 }],
     );
     expectProblem(await client.post(path, message), 409, 'conflict');
-    const done = { status: 'complete', output: { message: 'Hi!' }, latency_ms: 840 };
+    const path1 = `${path}/${turn.turn_id}`;
+    const part = expectStatus(
+      await client.patch(path1, { status: 'running', output: { message: 'H' } }), 200);
+    assert.deepEqual([part.status, part.output], ['running', { message: 'H' }]);
+    const done = { output: { message: 'Hi!' }, latency_ms: 840 };
     const completed = await client.patch(
       `/v1/agents/${agent.id}/runs/${run.id}/turns/${turn.turn_id}`, done);
     const after = expectStatus(completed, 200);
     assert.deepEqual(
       [after.status, after.output, after.latency_ms, after.version],
-      ['complete', { message: 'Hi!' }, 840, 2]);
+      ['complete', { message: 'Hi!' }, 840, 3]);
     assert.notEqual(after.finished_at, null);
     const read = await client.get(`/v1/agents/${agent.id}/runs/${run.id}/turns/${turn.turn_id}`);
     assert.deepEqual(expectStatus(read, 200), after);
@@ -284,9 +381,9 @@ test('turns', async (t) => {
     assert.deepEqual(
       [second.number, second.status, second.input], [2, 'complete', input]);
     const patched = await client.patch(
-      `/v1/runs/${run.id}/turns/${first.turn_id}`, { status: 'complete' },
-      { headers: { 'If-Match': '"1"' } });
-    assert.equal(expectStatus(patched, 200).status, 'complete');
+      `/v1/runs/${run.id}/turns/${first.turn_id}`, { latency_ms: 6 },
+      { headers: { 'If-Match': '"2"' } });
+    assert.equal(expectStatus(patched, 200).status, 'complete', 'the next turn has closed it');
     expectProblem(await client.patch(
       `/v1/runs/${run.id}/turns/${first.turn_id}`, { status: 'running' }), 409,
     'transition_refused');
@@ -300,9 +397,23 @@ test('turns', async (t) => {
     assert.deepEqual(
       expectStatus(events, 200).data.filter((e) => e.kind.startsWith('turn.'))
         .map((e) => [e.kind, e.payload.number, e.payload.status]),
-      [['turn.created', 1, 'awaiting_tool'], ['turn.created', 2, 'complete'],
-        ['turn.updated', 1, 'complete']],
+      [['turn.created', 1, 'awaiting_tool'], ['turn.updated', 1, 'complete'],
+        ['turn.created', 2, 'complete'], ['turn.updated', 1, 'complete']],
     );
+  });
+
+  await t.test('end with their run', async () => {
+    for (const [status, end] of [
+      ['running', 'failed'], ['awaiting_tool', 'completed'], ['awaiting_human', 'cancelled'],
+    ]) {
+      const run = await direct(client);
+      const turn = expectStatus(
+        await client.post(`/v1/runs/${run.id}/turns`, { ...message, status }), 201);
+      expectStatus(await client.patch(`/v1/runs/${run.id}`, { status: end }), 200);
+      const after = expectStatus(
+        await client.get(`/v1/runs/${run.id}/turns/${turn.turn_id}`), 200);
+      assert.equal(after.status, end === 'completed' ? 'complete' : end);
+    }
   });
 
   await t.test('are refused with bad input, and nothing is begun', async () => {

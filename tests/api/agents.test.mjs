@@ -5,6 +5,7 @@ import test from 'node:test';
 import { expectFault, expectProblem, expectStatus, startServer, uuid } from
   './lib/server.mjs';
 
+const GO = { input: { message: 'go' } };
 const make = async (client, body) => expectStatus(await client.post('/v1/agents', body), 201);
 
 test('agents', async (t) => {
@@ -42,6 +43,15 @@ test('agents', async (t) => {
     assert.deepEqual([after.description, after.metadata, after.revision], ['plans', { b: 2 }, 2]);
     const stale = await open.patch(`/v1/agents/${made.id}`, body, match);
     expectProblem(stale, 412, 'stale_etag');
+    // The limit is that of the object after the patch, which no schema of the patch knows.
+    const members = (from, count) => Object.fromEntries(
+      Array.from({ length: count }, (_, i) => [`m${from + i}`, 1]));
+    const patch = (metadata) => open.patch(`/v1/agents/${made.id}`, { metadata });
+    expectStatus(await patch(members(0, 255)), 200);
+    expectFault(await patch(members(300, 1)), 422, 'invalid_input', '/metadata',
+      /at most 256 members/);
+    assert.equal(Object.keys(expectStatus(await open.get(`/v1/agents/${made.id}`), 200).metadata)
+      .length, 256);
   });
 
   await t.test('bad input is refused with the field and the rule', async () => {
@@ -74,6 +84,33 @@ test('agents', async (t) => {
     expectProblem(await open.get('/v1/agents?cursor=x'), 400, 'invalid_cursor');
   });
 
+  await t.test('it is read by its name, and with its definition', async () => {
+    const name = 'by name/ü';
+    const made = await make(open, { name, llm_config: { default_model: 'm' }, tools: ['search'] });
+    const at = `/v1/agents/by-name/${encodeURIComponent(name)}`;
+    const answer = await open.get(`/v1/agents/by-name/${encodeURIComponent(name)}`);
+    assert.deepEqual(expectStatus(answer, 200), made);
+    assert.equal(answer.headers.get('ETag'), '"1"');
+    const { agent_id: agent, ...version } =
+      expectStatus(await open.get(`/v1/agents/${made.id}/versions/active`), 200);
+    const definition = Object.fromEntries(['system_prompt', 'workflow_graph', 'memory_config',
+      'guardrail_config', 'llm_config', 'execution_config', 'tools'].map((k) => [k, version[k]]));
+    for (const path of [`/v1/agents/${agent}`, at]) {
+      const whole = await open.get(`${path}?include=definition`);
+      assert.deepEqual(expectStatus(whole, 200), { ...made, definition });
+      assert.equal(whole.headers.get('ETag'), null);
+      expectFault(await open.get(`${path}?include=versions`), 422, 'invalid_input', 'include');
+    }
+    expectProblem(await open.get('/v1/agents/by-name/nobody'), 404, 'not_found');
+    const as = (id) => ({ headers: { 'Cairn-Principal': `agent:${id}` } });
+    assert.deepEqual(expectStatus(await open.get(`${at}?include=definition`, as(made.id)), 200),
+      { ...made, definition });
+    expectProblem(await open.get(at, as(uuid())), 404, 'not_found');
+    // A word of the routes below an agent is a name like any other.
+    const odd = await make(open, { name: 'versions' });
+    assert.equal(expectStatus(await open.get('/v1/agents/by-name/versions'), 200).id, odd.id);
+  });
+
   await t.test('a deleted one is gone, its name is free, and the audit log tells', async () => {
     const { id } = await make(open, { name: 'short-lived' });
     expectProblem(await open.del(`/v1/agents/${id}`, { headers: { 'If-Match': '"7"' } }), 412,
@@ -85,6 +122,73 @@ test('agents', async (t) => {
     const log = expectStatus(await open.get(`/v1/audit?object_id=${id}`), 200);
     assert.deepEqual(log.data.map((r) => r.action), ['agent.deleted', 'agent.created']);
     expectProblem(await open.get(`/v1/agents/${uuid()}`), 404, 'not_found');
+  });
+
+  await t.test('one with unfinished runs stays', async () => {
+    const [one, other] = [await make(open, { name: 'busy' }), await make(open, { name: 'idle' })];
+    const runs = [];
+    for (let n = 0; n < 3; n++)
+      runs.push(expectStatus(await open.post(`/v1/agents/${one.id}/runs`, GO), 201).run_id);
+    for (const [n, run] of runs.entries()) {
+      const refused = await open.del(`/v1/agents/${one.id}`);
+      expectProblem(refused, 409, 'conflict');
+      assert.match(refused.body.detail, new RegExp(`the run (${runs.slice(n).join('|')}) of the ` +
+        'agent is not finished: finish or cancel its runs first'));
+      assert.equal(expectStatus(await open.get(`/v1/agents/${one.id}`), 200).is_active, true);
+      const answer = n === 1 ? await open.post(`/v1/runs/${run}/cancel`)
+        : await open.patch(`/v1/runs/${run}`, { status: n === 0 ? 'cancelled' : 'failed' });
+      expectStatus(answer, 200);
+    }
+    expectStatus(await open.del(`/v1/agents/${one.id}`), 204);
+    expectStatus(await open.del(`/v1/agents/${other.id}`), 204);
+  });
+
+  await t.test('the versions that its runs used remain', async () => {
+    const use = async (agent, version) => {
+      const { run_id: id } = expectStatus(await open.post(`/v1/agents/${agent}/runs`,
+        { ...GO, agent_version: version }), 201);
+      return expectStatus(await open.patch(`/v1/runs/${id}`, { status: 'cancelled' }), 200);
+    };
+    const [one, other] = [await make(open, { name: 'used', llm_config: { temperature: 0 } }),
+      await make(open, { name: 'unused' })];
+    for (const temperature of [0.25, 0.5, 0.75, 1])
+      expectStatus(await open.post(`/v1/agents/${one.id}/versions`,
+        { bump: 'minor', llm_config: { temperature } }), 201);
+    const used = ['1.0.0', '1.1.0', '1.2.0', '1.4.0'];
+    const runs = [];
+    for (const version of used)
+      runs.push(await use(one.id, version));
+    await use(one.id, '1.1.0');
+    const at = (agent, version) => `/v1/agents/${agent}/versions/${version}`;
+    const before = [];
+    for (const version of used)
+      before.push(expectStatus(await open.get(at(one.id, version)), 200));
+    for (const { id } of [one, other])
+      expectStatus(await open.del(`/v1/agents/${id}`), 204);
+
+    for (const [n, version] of used.entries()) {
+      const answer = await open.get(at(one.id, version));
+      assert.deepEqual(expectStatus(answer, 200), { ...before[n], is_active: false });
+      assert.equal(expectStatus(await open.get(`/v1/runs/${runs[n].id}`), 200).agent_version,
+        version);
+    }
+    const list = [];
+    for (let query = '', more = true; more;) {
+      const page = expectStatus(await open.get(`/v1/agents/${one.id}/versions?limit=2${query}`),
+        200);
+      list.push(...page.data);
+      more = page.has_more;
+      query = `&cursor=${page.next_cursor}`;
+    }
+    assert.deepEqual(list.map((v) => v.version), used.toReversed());
+    for (const [agent, version] of [[one.id, '1.3.0'], [one.id, 'active'], [other.id, '1.0.0']])
+      expectProblem(await open.get(at(agent, version)), 404, 'not_found');
+    expectProblem(await open.get(`/v1/agents/${other.id}/versions`), 404, 'not_found');
+    expectProblem(await open.get(`/v1/agents/${one.id}`), 404, 'not_found');
+    for (const answer of [await open.patch(at(one.id, '1.0.0'), { description: 'x' }),
+      await open.post(`${at(one.id, '1.0.0')}/activate`),
+      await open.post(`/v1/agents/${one.id}/runs`, { ...GO, agent_version: '1.0.0' })])
+      expectProblem(answer, 404, 'not_found');
   });
 });
 
@@ -131,7 +235,7 @@ test('definitions of agents', async (t) => {
       { max_turns: 9, timeout_seconds: 60, checkpoint_frequency: 'on_change' });
     assert.deepEqual(v.tools, [{ tool: 'search', config_overrides: {}, is_enabled: true },
       DEFINITION.tools[1]]);
-    assert.equal(answer.headers.get('ETag'), '"1"');
+    assert.equal(answer.headers.get('ETag'), '"1-gzip"', 'fetch accepts gzip');
     for (const alias of ['active', 'latest'])
       assert.deepEqual(
         expectStatus(await open.get(`/v1/agents/${made.id}/versions/${alias}`), 200), answer.body);
@@ -227,6 +331,43 @@ test('definitions of agents', async (t) => {
     assert.deepEqual([rest.data.map((v) => v.version), rest.has_more], [['1.0.0'], false]);
   });
 
+  await t.test('parts of a version are merged member by member, and null resets', async () => {
+    const { id } = await make(open, { name: 'merged', ...DEFINITION });
+    const add = async (body) =>
+      expectStatus(await open.post(`/v1/agents/${id}/versions`, { bump: 'patch', ...body }), 201);
+    const first = await add({ llm_config: { temperature: 0.1 },
+      system_prompt: { instructions: 'Plan well.' }, workflow_graph: { edges: [GRAPH.edges[0]] },
+      memory_config: { short_term: { strategy: null }, long_term: null } });
+    assert.deepEqual(first.llm_config, { ...DEFINITION.llm_config, temperature: 0.1 });
+    assert.deepEqual(first.system_prompt,
+      { ...DEFINITION.system_prompt, instructions: 'Plan well.' });
+    assert.deepEqual([first.workflow_graph.entry_point, first.workflow_graph.nodes.length,
+      first.workflow_graph.edges.length], ['plan', 3, 1]);
+    assert.deepEqual(first.memory_config, {
+      short_term: { max_tokens: 4000, strategy: 'fifo' },
+      long_term: { enabled: false, embedding_model: null, top_k: 5 },
+      procedural: { enabled: true, min_frequency: 3 } });
+    const second = await add({ llm_config: null, tools: ['search'], execution_config: {} });
+    assert.deepEqual(Object.values(second.llm_config), [null, null, null, null]);
+    assert.deepEqual(second.tools.map((tool) => tool.tool), ['search']);
+    assert.deepEqual(second.execution_config, first.execution_config);
+    for (const [body, pointer] of [[{ llm_config: { temperature: 3 } }, '/llm_config/temperature'],
+      [{ llm_config: { heat: 1 } }, '/llm_config/heat'], [{ bump: 'huge' }, '/bump'],
+      [{ description: 'x'.repeat(16385) }, '/description'],
+      [{ bump: null, version: `1.9.0-${'x'.repeat(128)}` }, '/version'],
+      [{ workflow_graph: { entry_point: null } }, '/workflow_graph/entry_point']])
+      expectFault(await open.post(`/v1/agents/${id}/versions`, { bump: 'patch', ...body }), 422,
+        'invalid_input', pointer);
+    const latest = expectStatus(await open.get(`/v1/agents/${id}/versions/latest`), 200);
+    assert.deepEqual(latest, second);
+    const large = { bump: 'patch', system_prompt: { instructions: 'x'.repeat(120_000) } };
+    const key = { headers: { 'Idempotency-Key': uuid() } };
+    const third = expectStatus(await open.post(`/v1/agents/${id}/versions`, large, key), 201);
+    assert.deepEqual([third.number, third.system_prompt.role], [4, 'a planner']);
+    assert.deepEqual(
+      expectStatus(await open.post(`/v1/agents/${id}/versions`, large, key), 201), third);
+  });
+
   await t.test('a version is activated and rolled back, and the audit log tells', async () => {
     const { id } = await make(open, { name: 'released' });
     expectProblem(await open.post(`/v1/agents/${id}/rollback`), 409, 'conflict');
@@ -255,6 +396,15 @@ test('definitions of agents', async (t) => {
     assert.equal((await get()).status, 'created');
     const found = expectStatus(await open.get('/v1/agents?kind=workflow'), 200);
     assert.deepEqual(found.data.map((a) => a.name), ['flow']);
+    const off = await make(open, { name: 'off', is_active: false });
+    const list = async (query) =>
+      expectStatus(await open.get(`/v1/agents?limit=200&${query}`), 200).data.map((a) => a.name);
+    assert.deepEqual(await list('is_active=false'), ['off']);
+    assert.deepEqual(await list('is_active=false&kind=workflow'), []);
+    const active = await list('is_active=true');
+    assert.deepEqual([active.includes('switched'), active.includes(off.name)], [true, false]);
+    assert.equal(active.length + 1, (await list('')).length);
+    expectStatus(await open.get('/v1/agents?is_active=maybe'), 422);
   });
 });
 

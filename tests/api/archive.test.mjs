@@ -43,7 +43,7 @@ async function furnish(client, agentName = `agent ${uuid()}`) {
   );
   const path = `/v1/threads/${thread.id}`;
   const unseen = { headers: { 'If-Match': '*' } };
-  expectStatus(await client.post(`${path}/runs`, { user_input: 'héllo' }), 201);
+  expectStatus(await client.post(`${path}/runs`, { user_input: 'héllo', message: false }), 201);
   for (const principal of ['user:ada', `agent:${agent.id}`])
     expectStatus(await client.post(`${path}/participants`, { principal }), 201);
   for (const place of [
@@ -209,6 +209,177 @@ test('a thread that was deleted comes back from its archive', async (t) => {
   await expectSound(server);
 });
 
+test('an agent whose name is taken is renamed if the request says so', async (t) => {
+  const server = await startServer(t);
+  const { alice, bob } = await twoTenants(server);
+  const make = async (client, name, more = {}) =>
+    expectStatus(await client.post('/v1/agents', { name, ...more }), 201).id;
+  const listed = async (client, path) => expectStatus(await client.get(path), 200).data;
+  const named = async (client) =>
+    (await listed(client, '/v1/agents')).map((a) => a.name).sort();
+  const renamed = (made) => made.objects.filter((o) => o.type === 'agent')
+    .map((o) => o.renamed_to);
+  const agent = await make(alice, 'helper', { description: 'of alice' });
+  const archive = await bytesOf(await alice.get(`/v1/agents/${agent}/export`));
+
+  await t.test('not where it is free', async () => {
+    const made = expectStatus(await send(bob, archive, '?ids=remap&names=rename'), 201);
+    assert.deepEqual(renamed(made), [null]);
+    assert.deepEqual(await named(bob), ['helper']);
+  });
+
+  await t.test('to the first free number, which the answer names', async () => {
+    for (const query of ['?ids=remap', '?ids=remap&names=keep'])
+      assert.match(expectProblem(await send(bob, archive, query), 409, 'conflict').detail,
+        /has the same name as/);
+    await make(bob, 'helper (3)');
+    for (const expected of ['helper (2)', 'helper (4)']) {
+      const dry = expectStatus(
+        await send(bob, archive, '?ids=remap&names=rename&dry_run=true'), 200);
+      assert.deepEqual(renamed(dry), [expected]);
+      const made = expectStatus(await send(bob, archive, '?ids=remap&names=rename'), 201);
+      assert.deepEqual(renamed(made), [expected]);
+      const found = expectStatus(await bob.get(`/v1/agents/${made.objects[0].to}`), 200);
+      assert.deepEqual([found.name, found.description], [expected, 'of alice']);
+    }
+    expectProblem(await send(bob, archive, '?names=other'), 422, 'invalid_input');
+  });
+
+  await t.test('but an id that exists is still a conflict', async () => {
+    const answer = await send(alice, archive, '?names=rename');
+    assert.match(expectProblem(answer, 409, 'conflict').detail, /already exists .*ids=remap/);
+  });
+
+  await t.test('a name at its limit is shortened by whole characters', async () => {
+    const name = `x${'é'.repeat(99)}`;
+    const long = await bytesOf(await alice.get(
+      `/v1/agents/${await make(alice, name)}/export`));
+    await make(bob, name);
+    const made = expectStatus(await send(bob, long, '?ids=remap&names=rename'), 201);
+    assert.deepEqual(renamed(made), [`x${'é'.repeat(97)} (2)`]);
+  });
+
+  await t.test('up to the number 100', async () => {
+    const many = await bytesOf(await alice.get(
+      `/v1/agents/${await make(alice, 'many')}/export`));
+    await make(bob, 'many');
+    for (let n = 2; n < 100; n++)
+      await make(bob, `many (${n})`);
+    assert.deepEqual(
+      renamed(expectStatus(await send(bob, many, '?ids=remap&names=rename'), 201)), ['many (100)']);
+    const full = await send(bob, many, '?ids=remap&names=rename');
+    assert.match(expectProblem(full, 409, 'conflict').detail,
+      /"many" and its numbers up to \(100\) are taken/);
+  });
+
+  await t.test('in the archive of a tenant, with its threads and runs', async () => {
+    const carol = (await startServer(t)).open;
+    const [one, two] = [await make(carol, 'a'), await make(carol, 'a (2)')];
+    const threads = [];
+    for (const [name, id] of [['a', one], ['a (2)', two], ['b', null]]) {
+      const thread = expectStatus(await carol.post('/v1/threads', { agent: name }), 201).id;
+      expectStatus(await carol.post(`/v1/threads/${thread}/runs`,
+        id === null ? {} : { agent_id: id }), 201);
+      threads.push(thread);
+    }
+    const whole = await exportTenant(carol);
+    const dave = (await startServer(t)).open;
+    for (const name of ['a', 'b', 'c'])
+      await make(dave, name);
+    expectProblem(await send(dave, whole), 409, 'conflict');
+    const made = expectStatus(await send(dave, whole, '?names=rename'), 201);
+    assert.deepEqual(renamed(made), ['a (3)', null]);
+    assert.deepEqual(await named(dave), ['a', 'a (2)', 'a (3)', 'b', 'c']);
+    assert.equal(made.objects.find((o) => o.type === 'thread').renamed_to, null);
+    for (const [n, expected] of ['a (3)', 'a (2)', 'b'].entries()) {
+      assert.equal(expectStatus(await dave.get(`/v1/threads/${threads[n]}`), 200).agent, expected);
+      const runs = await listed(dave, `/v1/threads/${threads[n]}/runs`);
+      assert.deepEqual(runs.map((r) => r.agent), [expected]);
+    }
+  });
+
+  await t.test('but not to a name that the archive has twice', async () => {
+    const members = unpack(archive);
+    const row = members.get('agents.jsonl').toString();
+    const twice = new Map(members).set('agents.jsonl',
+      Buffer.from(row + row.replace(agent, `0f${agent.slice(2)}`)));
+    const answer = await send(bob, packed(twice), '?ids=remap&names=rename');
+    assert.match(expectProblem(answer, 422, 'invalid_input').detail, /has the same name twice/);
+  });
+
+  await t.test('and the agents of a thread are found by their names as before', async () => {
+    const { thread } = await furnish(alice, 'helper two');
+    const theirs = await make(bob, 'helper two');
+    const made = expectStatus(
+      await send(bob, await exportThread(alice, thread), '?ids=remap&names=rename'), 201);
+    assert.deepEqual([made.objects[0].to, made.objects[0].was_there, made.objects[0].renamed_to],
+      [theirs, true, null]);
+  });
+  await expectSound(server);
+});
+
+test('versions that runs used go with a thread and with a tenant, also of deleted agents',
+  async (t) => {
+    const server = await startServer(t);
+    const { alice, bob } = await twoTenants(server);
+    const agents = {};
+    for (const name of ['living', 'deleted', 'elsewhere']) {
+      const { id } = expectStatus(await alice.post('/v1/agents',
+        { name, system_prompt: `of ${name}` }), 201);
+      for (const temperature of [0.25, 0.5])
+        expectStatus(await alice.post(`/v1/agents/${id}/versions`,
+          { bump: 'minor', llm_config: { temperature } }), 201);
+      agents[name] = id;
+    }
+    const thread = expectStatus(await alice.post('/v1/threads', {}), 201).id;
+    const other = expectStatus(await alice.post('/v1/threads', {}), 201).id;
+    const start = async (where, name, version) => {
+      const { id } = expectStatus(await alice.post(`/v1/threads/${where}/runs`,
+        { agent_id: agents[name], agent_version: version, policy: 'enqueue' }), 201);
+      expectStatus(await alice.patch(`/v1/runs/${id}`, { status: 'cancelled' }), 200);
+    };
+    for (const name of ['living', 'deleted'])
+      for (const version of ['1.0.0', '1.2.0'])
+        await start(thread, name, version);
+    await start(other, 'elsewhere', '1.0.0');
+    await start(other, 'living', '1.1.0');
+    expectStatus(await alice.del(`/v1/agents/${agents.deleted}`), 204);
+    const read = async (client, agent, version) => {
+      const { agent_id: _, is_active: __, ...rest } =
+        expectStatus(await client.get(`/v1/agents/${agent}/versions/${version}`), 200);
+      return rest;
+    };
+    const one = await exportThread(alice, thread);
+    const rows = (archive) => unpack(archive).get('used_versions.jsonl').toString().trim()
+      .split('\n').map(JSON.parse);
+    assert.deepEqual(rows(one).map((r) => [r.agent_id, r.version]),
+      [[agents.living, '1.0.0'], [agents.living, '1.2.0'],
+        [agents.deleted, '1.0.0'], [agents.deleted, '1.2.0']]);
+
+    // The other tenant has an agent with the name, whose version 1.0.0 is another one.
+    const theirs = expectStatus(await bob.post('/v1/agents',
+      { name: 'living', system_prompt: 'theirs' }), 201).id;
+    const made = expectStatus(await send(bob, one, '?ids=remap'), 201);
+    assert.deepEqual(made.objects.map((o) => [o.from, o.to === theirs]),
+      [[agents.living, true], [thread, false]]);
+    assert.deepEqual(await read(bob, theirs, '1.2.0'), await read(alice, agents.living, '1.2.0'));
+    assert.equal((await read(bob, theirs, '1.0.0')).system_prompt.instructions, 'theirs');
+    for (const version of ['1.0.0', '1.2.0'])
+      assert.deepEqual(await read(bob, agents.deleted, version),
+        await read(alice, agents.deleted, version));
+    for (const [agent, version] of [[agents.elsewhere, '1.0.0'], [theirs, '1.1.0']])
+      expectProblem(await bob.get(`/v1/agents/${agent}/versions/${version}`), 404, 'not_found');
+
+    const carol = (await startServer(t)).open;
+    const whole = await exportTenant(alice);
+    assert.equal(rows(whole).length, 6);
+    expectStatus(await send(carol, whole), 201);
+    assert.ok((await exportTenant(carol)).equals(whole));
+    assert.deepEqual(await read(carol, agents.deleted, '1.2.0'),
+      await read(alice, agents.deleted, '1.2.0'));
+    await expectSound(server);
+  });
+
 test('an agent goes with its configuration and states, and without threads', async (t) => {
   const server = await startServer(t);
   const { alice, bob } = await twoTenants(server);
@@ -352,6 +523,10 @@ test('archives that were tampered with are refused, and change nothing', async (
         pack([...good].map(([n, b]) => [n, n === 'threads.jsonl' ? Buffer.from(`${b} `) : b])),
       /manifest\.json does not match: the archive has .*threads\.jsonl/,
     ],
+    'a run that fails by a tool it does not wait for': [
+      () => line('runs.jsonl', (run) => ({ ...run, tool_deadline: '2026-01-01T00:00:00.000000Z' })),
+      /"tool_deadline" is only for runs that wait for tools/,
+    ],
     'a version from the future': [
       () => edited('cairn.json', (text) => text.replace('"version":1', '"version":2')),
       /has version 2; this server supports version 1/,
@@ -398,6 +573,14 @@ test('archives that were tampered with are refused, and change nothing', async (
     'events that end too early': [
       () => edited('events.jsonl', (text) => text.split('\n').slice(0, 5).concat('').join('\n')),
       /ends at event 5/,
+    ],
+    'attempts that do not begin with the first': [
+      () => edited('run_attempts.jsonl', () => {
+        const { id, created_at: at } = JSON.parse(good.get('runs.jsonl').toString().split('\n')[0]);
+        return `${JSON.stringify({ run_id: id, number: 2, worker: 'w', fence: 1, started_at: at,
+          ended_at: at, outcome: 'failed' })}\n`;
+      }),
+      /"number" must be one more than in the line before/,
     ],
     'rows in another order': [
       () =>
@@ -530,9 +713,17 @@ test('archives that were tampered with are refused, and change nothing', async (
       () => line('agents.jsonl', (row) => ({ ...row, name: 'x'.repeat(201) })),
       /agents\.jsonl line 1 "name" must have 1 to 200 bytes/,
     ],
-    'more rows than one transaction should take': [
-      () => edited('events.jsonl', () => '\n'.repeat(1_000_001)),
-      /the archive has more than 1000000 rows/,
+    'more rows than an import may have': [
+      () => edited('events.jsonl', () => '\n'.repeat(5_000_000)),
+      /the archive has more than 5000000 rows/,
+    ],
+    'more threads than an answer lists': [
+      () => edited('threads.jsonl', () => '\n'.repeat(200_000)),
+      /the archive has more than 200000 agents and threads/,
+    ],
+    'as many threads as an answer lists, without content': [
+      () => edited('threads.jsonl', () => '\n'.repeat(199_999)),
+      /threads\.jsonl line 1 byte 0/,
     ],
     'content that is missing': [
       () =>

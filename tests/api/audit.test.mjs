@@ -2,6 +2,7 @@
 // The audit log: who did what to which object, when; and that tampering with it shows.
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import test from 'node:test';
 import {
   DEFAULT_TENANT,
@@ -48,6 +49,129 @@ test('every administrative and destructive action leaves one record', async (t) 
     ],
   );
   assert.deepEqual(actions(theirs).slice(2), ['tenant.created', 'tenant.created', 'key.created']);
+});
+
+/** Every action of the list in the model's header. */
+function knownActions() {
+  const header = new URL('../../src/model/tenancy/audit.h', import.meta.url);
+  const [, list] = /#define AUDIT_ACTIONS\(X\)((?:.*\\\n)*.*\n)/
+    .exec(readFileSync(header, 'utf8'));
+  return [...list.matchAll(/X\("([a-z_.]+)"\)/g)].map(([, word]) => word).sort();
+}
+
+const UNSEEN = { headers: { 'If-Match': '*' } };
+const ok = async (answer, status = 200) => expectStatus(await answer, status);
+
+/** Each returns the records that it must have left: [action, type and id of the object]. */
+const CAUSES = {
+  async agents({ alice }) {
+    const { id } = await ok(alice.post('/v1/agents', { name: 'first' }), 201);
+    const change = (body) => ok(alice.patch(`/v1/agents/${id}`, body));
+    await change({ name: 'second' });
+    await change({ granted_to: ['user:*'] });
+    await change({ is_active: false });
+    await change({ is_active: true });
+    const { version } = await ok(alice.post(`/v1/agents/${id}/versions`, { bump: 'patch' }), 201);
+    await ok(alice.post(`/v1/agents/${id}/versions/${version}/activate`));
+    await ok(alice.post(`/v1/agents/${id}/rollback`));
+    await ok(alice.put(`/v1/agents/${id}/config`, { data: {} }, UNSEEN), 201);
+    await ok(alice.del(`/v1/agents/${id}`), 204);
+    return ['created', 'renamed', 'granted', 'disabled', 'enabled', 'activated', 'rolled_back',
+      'configured', 'deleted'].map((what) => [`agent.${what}`, 'agent', id]);
+  },
+
+  async threads({ alice }) {
+    const { id } = await ok(alice.post('/v1/threads', {}), 201);
+    for (let i = 0; i < 2; i++)
+      await ok(alice.post(`/v1/threads/${id}/checkpoints`, { channel_values: { i } }), 201);
+    await ok(alice.post(`/v1/threads/${id}/checkpoints/prune`, { keep_latest: 1 }));
+    await ok(alice.post(`/v1/threads/${id}/events/prune`, { through_seq: 1 }));
+    const archive = (await alice.get(`/v1/threads/${id}/export`)).bytes;
+    const copy = await ok(alice.post('/v1/imports?ids=remap', undefined,
+      { raw: archive, type: 'application/x-tar' }), 201);
+    await ok(alice.del(`/v1/threads/${id}`), 204);
+    return [['checkpoints.pruned', 'thread', id], ['events.pruned', 'thread', id],
+      ['archive.imported', 'thread', copy.objects[0].to], ['thread.deleted', 'thread', id]];
+  },
+
+  async participants({ alice }) {
+    const { id: thread } = await ok(alice.post('/v1/threads', {}), 201);
+    const { id, token } = await ok(
+      alice.post(`/v1/threads/${thread}/shares`, { kind: 'participate' }), 201);
+    await ok(alice.post('/v1/shares/redeem', { token },
+      { headers: { 'Cairn-Principal': 'user:guest' } }));
+    const [{ id: guest }] = (await ok(
+      alice.get(`/v1/threads/${thread}/participants?principal=user:guest`))).data;
+    await ok(alice.patch(`/v1/threads/${thread}/participants/${guest}`,
+      { permission: 'read_write' }));
+    await ok(alice.del(`/v1/threads/${thread}/shares/${id}`));
+    const given = ['participant.permission', 'participant', guest];
+    return [['share.created', 'share', id], ['share.redeemed', 'share', id], given, given,
+      ['share.revoked', 'share', id]];
+  },
+
+  async money({ alice }) {
+    const nil = '00000000-0000-0000-0000-000000000000';
+    await ok(alice.put('/v1/prices/model', { input: 1, output: 1 }), 201);
+    await ok(alice.del('/v1/prices/model'), 204);
+    const judged = await ok(
+      alice.post('/v1/evals', { name: 'e', eval_type: 'accuracy' }), 201);
+    await ok(alice.del(`/v1/evals/${judged.id}`), 204);
+    const notebook = await ok(alice.post('/v1/notebooks', { title: 'n' }), 201);
+    await ok(alice.del(`/v1/notebooks/${notebook.id}`), 204);
+    return [['price.set', 'price', nil], ['price.deleted', 'price', nil],
+      ['eval.deleted', 'eval', judged.id], ['notebook.deleted', 'notebook', notebook.id]];
+  },
+
+  async keys({ alice }) {
+    const scopes = ['threads:read'];
+    const gone = await withKey(alice, scopes);
+    await ok(alice.del(`/v1/keys/${gone.keyId}`));
+    expectProblem(await gone.get('/v1/threads'), 401, 'unauthenticated');
+    const narrow = await withKey(alice, scopes);
+    expectProblem(await narrow.get('/v1/keys'), 403, 'forbidden');
+    const other = await withKey(alice, scopes, { principal: 'user:ada' });
+    expectProblem(await other.get('/v1/threads', { headers: { 'Cairn-Principal': 'user:bob' } }),
+      403, 'forbidden');
+    return [['key.created', 'key', gone.keyId], ['key.revoked', 'key', gone.keyId],
+      ['key.refused', 'key', gone.keyId], ['scope.refused', 'key', narrow.keyId],
+      ['principal.refused', 'key', other.keyId]];
+  },
+
+  async tenants({ operator }) {
+    const { tenant: { id } } = await ok(operator.post('/v1/tenants', { name: 'short' }), 201);
+    await ok(operator.patch(`/v1/tenants/${id}`, { name: 'shorter' }));
+    await ok(operator.patch(`/v1/tenants/${id}`, { plan_tier: 'pro' }));
+    await ok(operator.del(`/v1/tenants/${id}`), 204);
+    return ['created', 'renamed', 'updated', 'deleted']
+      .map((what) => [`tenant.${what}`, 'tenant', id]);
+  },
+};
+
+test('every action that the log knows is caused here, and is recorded', async (t) => {
+  const server = await startServer(t);
+  const clients = await twoTenants(server);
+  const caused = [];
+  for (const cause of Object.values(CAUSES)) caused.push(...await cause(clients));
+  assert.deepEqual([...new Set(caused.map(([action]) => action))].sort(), knownActions());
+  for (const [action, type, id] of caused) {
+    const client = type === 'tenant' ? clients.operator : clients.alice;
+    const find = async () => expectStatus(
+      await client.get(`/v1/audit?action=${action}&object_id=${id}&limit=200`), 200).data;
+    // Refusals are recorded by a job of their own, after the answer.
+    if (action.endsWith('.refused'))
+      await eventually(async () => (await find()).length > 0, action);
+    const records = await find();
+    const count = caused.filter((other) => `${other}` === `${[action, type, id]}`).length;
+    assert.equal(records.length, count, `${action}: ${JSON.stringify(records)}`);
+    assert.deepEqual([records[0].action, records[0].object_type, records[0].object_id],
+      [action, type, id]);
+    assert.match(records[0].actor, /^key:/);
+    const foreign = await clients.bob.get(`/v1/audit?action=${action}&object_id=${id}`);
+    assert.deepEqual(expectStatus(foreign, 200).data, [], 'other tenants do not see it');
+  }
+  for (const client of Object.values(clients))
+    assert.equal(expectStatus(await client.get('/v1/audit/verify'), 200).intact, true);
 });
 
 test('a record tells who asked, under which request, and when', async (t) => {

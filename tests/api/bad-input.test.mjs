@@ -446,3 +446,96 @@ test('a body must be JSON by its Content-Type, or have none', async (t) => {
   for (const type of ['application/json', 'Application/JSON; charset=utf-8'])
     expectStatus(await open.post('/v1/threads', {}, { type }), 201);
 });
+
+/** Rules between members, or between a request and what exists: [request, status, part of the
+ * answer]. */
+const rules = ({ thread, direct, queued, agent, team, checkpointed, latest }) => {
+  const of = `/v1/threads/${thread}`;
+  const get = (path) => ['GET', path];
+  const put = (path, body) => ['PUT', path, body];
+  const post = (path, body) => ['POST', path, body];
+  const patch = (path, body) => ['PATCH', path, body];
+  const values = { channel_values: {} };
+  return [
+    [post(`${of}/checkpoints/prune`, {}), 422, '/keep_latest'],
+    [post(`${of}/checkpoints/prune`, { older_than: '2026-01-01T00:00:00Z', older_than_s: 1 }), 422,
+      '/older_than_s'],
+    [post(`${of}/checkpoints`, {}), 422, 'must be given unless changes is given'],
+    [post(`${of}/checkpoints`, { ...values, expected_latest: uuid() }), 409,
+      'the namespace has no checkpoint'],
+    [post(`/v1/threads/${checkpointed}/checkpoints`, { ...values, expected_latest: uuid() }), 409,
+      `the latest checkpoint is ${latest}`],
+    [post(`${of}/checkpoints`, { ...values, pending_sends: [1] }), 422, '/pending_sends/0'],
+    [post(`${of}/checkpoints`, { ...values, channel_versions: { a: [] } }), 422,
+      '/channel_versions/a'],
+    [post(`${of}/checkpoints`, { ...values, versions_seen: { n: { a: null } } }), 422,
+      '/versions_seen/n/a'],
+    [post(`${of}/checkpoints`, { ...values, versions_seen: { n: 1 } }), 422, '/versions_seen/n'],
+    [post(`${of}/checkpoints`, { changes: { set: { a: 1 } } }), 422, 'requires a parent'],
+    [post(`/v1/threads/${checkpointed}/checkpoints`,
+      { changes: { set: { a: 1 }, append: { a: [1] } } }), 422, 'must not be in set too'],
+    [post(`/v1/threads/${checkpointed}/checkpoints`,
+      { changes: { set: { a: 1 }, remove: ['a'] } }), 422, 'must not be in set or append too'],
+    [post(`/v1/threads/${checkpointed}/checkpoints`, { ...values, parent_id: uuid() }), 422,
+      'must be another checkpoint of this thread and namespace'],
+
+    [patch(`/v1/runs/${direct}`, { status: 'queued' }), 409, 'cannot be queued'],
+    [patch(`/v1/runs/${queued}`, { status: 'running' }), 409, 'when a worker claims it'],
+    [post(`/v1/runs/${direct}/resume`), 409, 'the run is not paused'],
+    [post(`/v1/runs/${direct}/input`, { input: {} }), 409, 'the run is not waiting'],
+    [post(`/v1/runs/${direct}/tool-results`, { results: [{ tool_use_id: 'a', content: 'x' }] }),
+      409, 'has not named any tool'],
+    [post(`/v1/runs/${direct}/tools`, { tools: [{ tool_use_id: 'a', name: 'x', side: 'frontend' },
+      { tool_use_id: 'a', name: 'y', side: 'frontend' }] }), 422, '/tools/1/tool_use_id'],
+    [post(`/v1/runs/${direct}/turns`, { input: {} }), 422, 'must have a message or tool_results'],
+    [post(`/v1/runs/${direct}/turns`, { input: { message: 'x' }, output: { status: 'running' } }),
+      422, '/output/status'],
+    [post(`/v1/runs/${direct}/turns`,
+      { input: { message: 'x' }, output: { status: 'failed' }, status: 'complete' }), 422,
+    'must be equal to the status of the turn'],
+    [post(`${of}/runs`, { agent_version: '1.0.0' }), 422, 'only together with agent_id'],
+
+    [post(`/v1/agents/${agent}/versions`, {}), 422, 'must be given unless bump is given'],
+    [post(`/v1/agents/${agent}/versions`, { bump: 'patch', version: '9.0.0' }), 422, 'not both'],
+    [post(`/v1/agents/${agent}/versions`, { version: '1.0.0' }), 422,
+      'must be greater than the newest version'],
+    [put(`/v1/agents/${agent}/links/${team}`, { role: 'x' }), 409, 'has the kind agent'],
+    [post('/v1/agents', { name: 'w', kind: 'workflow' }), 422, 'must be given for a workflow'],
+    [get(`/v1/agents/${agent}/versions/7.0.0`), 404, 'the agent has no version'],
+
+    [post('/v1/threads', { status: 'paused' }), 422, 'must be active for a new thread'],
+    [post(`${of}/events/prune`, { through_seq: 1, finished: true }), 422, 'exactly one of'],
+    [post(`${of}/events/prune`, {}), 422, 'exactly one of'],
+    [post(`${of}/shares`, { kind: 'copy', permission: 'read' }), 422, 'must be read_write'],
+    [post(`${of}/messages`, { content: '/a "b', type: 'command' }), 422, 'must close the quote'],
+    [post(`${of}/messages`, { content: '/a "b"c', type: 'command' }), 422, 'must have a blank'],
+    [post(`${of}/messages`, { content: '/a b=1 b=2', type: 'command' }), 422,
+      'must not repeat the option'],
+    [post(`${of}/messages`, { content: 'x', parent_id: uuid() }), 422, 'parent_id'],
+    [get(`${of}/messages/search?q=%22a`), 422, 'must close every quote'],
+    [get(`${of}/messages/search?q=-a`), 422, 'must have a required word'],
+    [get('/v1/store/items?namespace=a.&key=k'), 422, 'must not end in a'],
+    [get('/v1/steps/summary'), 422, 'exactly one of run_id and thread_id'],
+  ];
+};
+
+test('rules between members and rows are enforced', async (t) => {
+  const { open } = await startServer(t);
+  const made = async (path, body) => expectStatus(await open.post(path, body), 201).id;
+  const [thread, other, checkpointed] = [await made('/v1/threads', {}),
+    await made('/v1/threads', {}), await made('/v1/threads', {})];
+  const place = {
+    thread, checkpointed,
+    direct: await made(`/v1/threads/${thread}/runs`, { dispatch: 'direct' }),
+    queued: await made(`/v1/threads/${other}/runs`, { dispatch: 'queue' }),
+    agent: await made('/v1/agents', { name: 'agent' }),
+    team: await made('/v1/agents', { name: 'team', kind: 'team' }),
+    latest: await made(`/v1/threads/${checkpointed}/checkpoints`, { channel_values: { a: [] } }),
+  };
+  for (const [[method, path, body], status, part] of rules(place)) {
+    const answer = await open.request(method, path, { body });
+    const told = `${method} ${path} ${JSON.stringify(body)}: ${answer.text}`;
+    assert.equal(answer.status, status, told);
+    assert.ok(answer.text.includes(part), `${told} does not have "${part}"`);
+  }
+});

@@ -137,6 +137,25 @@ test('lists of checkpoints go by id, and over all threads', async (t) => {
     assert.deepEqual(await all(`id_before=${numbered(1)}`), []);
   });
 
+  await t.test('by time, of all threads and of one', async () => {
+    const [from, to] = [made[30].created_at, made[10].created_at];
+    const times = `from=${from}&to=${to}`;
+    const within = (k) => k.created_at >= from && k.created_at < to;
+    assert.equal(wanted(within).length, 20);
+    assert.deepEqual(await all(`${times}&limit=7`), wanted(within));
+    assert.deepEqual(await all(`to=${to}&limit=7`), wanted((k) => k.created_at < to));
+    assert.deepEqual(await all(`from=${from}&limit=7`), wanted((k) => k.created_at >= from));
+    assert.deepEqual(await all(`${times}&metadata.source=input&limit=2`),
+      wanted((k) => within(k) && k.metadata.source === 'input'));
+    const mine = async (query) => ids(await readAll(alice, `${of(threads[0])}?${query}`));
+    const here = (k) => k.thread_id === threads[0];
+    assert.deepEqual(await mine(`${times}&limit=3`), wanted((k) => here(k) && within(k)));
+    assert.deepEqual(await mine(`to=${to}&limit=3`), wanted((k) => here(k) && k.created_at < to));
+    assert.deepEqual(await mine(`from=${to}&to=${from}`), []);
+    const bad = await alice.get('/v1/checkpoints?from=soon');
+    expectFault(bad, 422, 'invalid_input', 'from');
+  });
+
   await t.test('of one thread, also before ids of others and of nobody', async () => {
     const mine = async (query) => ids(await readAll(alice, `${of(threads[0])}?${query}`));
     const even = (most) => wanted((k) => k.thread_id === threads[0] && k.id < numbered(most));

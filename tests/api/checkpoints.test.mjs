@@ -203,6 +203,11 @@ test('checkpoints of a thread', async (t) => {
       { task_id: 't', index: 0, task_path: '~x', channel: 'm', value: won.indexOf(1) + 1 },
     ]);
     assert.deepEqual((await read(open, thread, id)).pending_writes, writes);
+    expectStatus(await write('u', 'of another task', -1), 200);
+    expectStatus(await write('t', 'replaced', -1), 200);
+    const both = expectStatus(await open.get(path), 200).writes.filter((w) => w.index === -1);
+    assert.deepEqual(both.map((w) => [w.task_id, w.value]),
+      [['t', 'replaced'], ['u', 'of another task']]);
     const twice = { task_id: 't', writes: [{ channel: 'a', value: 1, index: 3 },
       { channel: 'b', value: 1, index: 3 }] };
     expectFault(await open.put(path, twice), 422, 'invalid_input', '/writes/1/index', /repeated/);

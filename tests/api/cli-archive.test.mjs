@@ -47,6 +47,11 @@ test('an archive goes through files and pipes', async (t) => {
     assert.equal(made.objects[0].from, agent);
     expectStatus(await bob.get(`/v1/agents/${made.objects[0].to}`), 200);
     await as(bob).refused(1, /has the same name as/, 'import', file, '--ids', 'remap');
+    const renamed = await as(bob).json('import', file, '--ids', 'remap', '--names', 'rename');
+    assert.match(renamed.objects[0].renamed_to, / \(2\)$/);
+    expectStatus(await bob.del(`/v1/agents/${renamed.objects[0].to}`), 204);
+    await as(bob).refused(2, /--names is for archives/, 'import', '.', '--layout', 'files',
+      '--names', 'rename');
     expectStatus(await bob.del(`/v1/agents/${made.objects[0].to}`), 204);
   });
 

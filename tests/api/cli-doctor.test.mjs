@@ -488,6 +488,10 @@ test('a PostgreSQL that may lose what it says, or is away, is told', CLUSTER, as
   const files = join(server.dataDir, 'files');
   expectFinding(await doctor([...lookAt(server), '--files-dir', files]), 'files', 'fail',
     /is not a directory/, /mount or create/);
+  writeFileSync(files, '');
+  expectFinding(await doctor([...lookAt(server), '--files-dir', files]), 'files', 'fail',
+    /is not a directory/, /mount or create/);
+  rmSync(files);
   mkdirSync(files, { mode: 0o700, recursive: true });
   const found = await doctor([...lookAt(server), '--files-dir', files]);
   expectFinding(found, 'files', 'ok', /mode 0700/);

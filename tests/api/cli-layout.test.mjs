@@ -73,7 +73,7 @@ test('an export writes the files of every agent, in their known form', async (t)
   const place = join(newPlace(t), 'data');
   const { thread, runs: [run] } = await chartAgent(server.open);
   const report = await cli.json('export', '--layout', 'files', place, '--json');
-  assert.deepEqual([report.threads, report.conversations, report.steps_written], [1, 1, 3]);
+  assert.deepEqual([report.threads, report.conversations, report.steps_written], [1, 1, 5]);
 
   const config = read(place, 'agent_config', `${thread}.json`);
   assert.deepEqual(Object.keys(config), ['agent_uuid', 'system_prompt', 'model', 'max_steps',
@@ -99,13 +99,17 @@ test('an export writes the files of every agent, in their known form', async (t)
     [thread, run, 'Create a chart', 1]);
 
   const logged = lines(place, 'agent_runs', thread, `${run}.jsonl`);
+  assert.deepEqual(logged.map((step) => step.lifecycle),
+    [true, undefined, undefined, undefined, true]);
   assert.deepEqual(Object.keys(logged[0]), ['log_id', 'agent_uuid', 'run_id', 'timestamp',
-    'step_number', 'action_type', 'action_data']);
+    'step_number', 'action_type', 'action_data', 'lifecycle']);
   assert.deepEqual(Object.keys(logged[1]), ['log_id', 'agent_uuid', 'run_id', 'timestamp',
+    'step_number', 'action_type', 'action_data']);
+  assert.deepEqual(Object.keys(logged[2]), ['log_id', 'agent_uuid', 'run_id', 'timestamp',
     'step_number', 'action_type', 'action_data', 'messages_snapshot', 'messages_count',
     'estimated_tokens', 'duration_ms']);
-  assert.deepEqual(logged[1].messages_snapshot, [{ role: 'user', content: 'é 0' }]);
-  assert.deepEqual(logged.map((step) => step.agent_uuid), [thread, thread, thread]);
+  assert.deepEqual(logged[2].messages_snapshot, [{ role: 'user', content: 'é 0' }]);
+  assert.deepEqual(logged.map((step) => step.agent_uuid), Array(5).fill(thread));
   assert.ok(logged[0].log_id < logged[1].log_id);
   assert.equal(statSync(join(history, '001.json')).mode & 0o077, 0, 'others can read it');
 
@@ -116,10 +120,10 @@ test('an export writes the files of every agent, in their known form', async (t)
   const second = await finishedRun(server.open, thread, 2);
   await log(server.open, run, 2);
   const more = await cli.json('export', '--layout', 'files', place, '--thread', thread, '--json');
-  assert.equal(more.steps_written, 4);
+  assert.equal(more.steps_written, 6);
   assert.deepEqual(readdirSync(history).sort(), ['001.json', '002.json', 'index.json']);
-  assert.equal(lines(place, 'agent_runs', thread, `${run}.jsonl`).length, 5);
-  assert.equal(lines(place, 'agent_runs', thread, `${second}.jsonl`).length, 2);
+  assert.equal(lines(place, 'agent_runs', thread, `${run}.jsonl`).length, 7);
+  assert.equal(lines(place, 'agent_runs', thread, `${second}.jsonl`).length, 4);
 });
 
 test('an export mends a torn line and what is not the run\'s', async (t) => {
@@ -230,14 +234,16 @@ test('a mirror follows the agents, through kill -9 and a restart of the server',
   }
   await comesToBe(t, cli, place);
   const ids = lines(place, 'agent_runs', thread, `${run}.jsonl`).map((step) => step.log_id);
-  assert.equal(ids.length, 62);
-  assert.equal(new Set(ids).size, 62, 'a step twice');
+  assert.equal(ids.length, 63);
+  assert.equal(new Set(ids).size, 63, 'a step twice');
 
   // The server restarts; changes during the restart are not lost.
   await server.restart();
   expectStatus(await client.patch(`/v1/runs/${run}`, { status: 'completed' }), 200);
   expectStatus(await client.del(`/v1/threads/${other.thread}`), 204);
   const left = await comesToBe(t, cli, place);
+  assert.equal(lines(place, 'agent_runs', thread, `${run}.jsonl`).at(-1).action_type,
+    'run_completed');
   assert.ok(!Object.keys(left).some((name) => name.includes(other.thread)));
   assert.ok(`conversation_history/${thread}/002.json` in left);
 
@@ -333,6 +339,11 @@ test('a mirror keeps to its tenant and its directory', async (t) => {
   writeFileSync(join(other, 'thesis.txt'), 'years of work');
   await as(bob).refused(1, /contains another file/, 'mirror', other);
   assert.ok(existsSync(join(place, 'agent_config')));
+  const blind = expectStatus(await alice.post('/v1/keys',
+    { name: 'blind', scopes: ['threads:read', 'runs:read', 'agents:read'] }), 201);
+  const empty = newPlace(t);
+  await as(blind).refused(4, /events:read/, 'mirror', empty);
+  assert.deepEqual(readdirSync(empty), []);
 });
 
 // --- Read back ----------------------------------------------------------------------------------
@@ -341,10 +352,13 @@ test('a mirror keeps to its tenant and its directory', async (t) => {
 function renamed(files, ids) {
   const rename = (text) => Object.entries(ids)
     .reduce((all, [from, to]) => all.replaceAll(from, to), text);
-  const anew = '(log_id|conversation_id|(created|updated|started|completed|last_run)_at)';
+  const anew = '(log_id|conversation_id|(created|updated|last_run)_at)';
   const given = new RegExp(`"${anew}": ?[^,\n}]+`, 'g');
+  const ofCairn = /("(?:timestamp|duration_ms)":)[^,]+(?=.*"lifecycle":true)/g;
   return Object.fromEntries(Object.entries(files)
-    .map(([name, text]) => [rename(name), rename(text).replace(given, '"$1":0')])
+    .map(([name, text]) =>
+      [rename(name),
+        rename(text).replace(given, '"$1":0').replace(ofCairn, (_, member) => `${member}0`)])
     .sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
@@ -363,6 +377,11 @@ test('what was exported and imported elsewhere is exported as the same', async (
   const open = expectStatus(await alice.post(`/v1/threads/${thread}/runs`,
     { dispatch: 'direct' }), 201).id;
   await log(alice, open, 2);
+  // A child that failed: its log has its status and its error.
+  const child = expectStatus(await alice.post(`/v1/threads/${thread}/runs`,
+    { dispatch: 'direct', parent_run_id: open }), 201).id;
+  expectStatus(await alice.patch(`/v1/runs/${child}`,
+    { status: 'failed', error: { code: 'no_model' } }), 200);
   expectStatus(await alice.post(`/v1/runs/${open}/tools`, {
     tools: [{ tool_use_id: 'toolu_1', name: 'user_confirm', input: {}, side: 'frontend' }],
     backend_results: [{ tool_use_id: 'toolu_2', content: '42' }] }), 200);
@@ -371,7 +390,7 @@ test('what was exported and imported elsewhere is exported as the same', async (
   const dry = await as(bob).json('import', '--layout', 'files', before, '--dry-run', '--json');
   assert.deepEqual(dry.threads, []);
   const report = await as(bob).json('import', '--layout', 'files', before, '--json');
-  assert.deepEqual(report.counts, { threads: 2, were_there: 0, runs: 4, steps: 8 });
+  assert.deepEqual(report.counts, { threads: 2, were_there: 0, runs: 5, steps: 8 });
   await as(bob).json('export', '--layout', 'files', after, '--json');
   assert.deepEqual(renamed(tree(after), {}), renamed(tree(before), idsOf(report)));
 
@@ -463,10 +482,79 @@ test('the files of the schema\'s own example are imported', async (t) => {
     'generated_files', 'extras', 'sequence_number', 'usage'])
     assert.deepEqual(kept[name], entry[name], name);
   assert.equal(kept.run_id, run);
+  for (const name of ['started_at', 'completed_at'])
+    assert.equal(Date.parse(kept[name]), Date.parse(entry[name]), name);
+  assert.equal(resumption.total_runs, 5);
+  assert.deepEqual(server.rows('SELECT total_runs FROM agent_config')
+    .map((row) => Number(row.total_runs)), [5]);
+  assert.equal(Date.parse(resumption.last_run_at), Date.parse(entry.started_at));
+  const found = expectStatus(await server.open.get(`/v1/threads/by-key/${agent}`), 200);
+  assert.equal(found.id, thread);
   const logged = expectStatus(await server.open.get(`/v1/runs/${run}/steps`), 200).data;
   assert.deepEqual(logged.map((step) => [step.action_type, step.action_data, step.duration_ms]),
     steps.map((step) => [step.action_type, step.action_data, step.duration_ms ?? null]));
+  assert.ok(logged.every((step) => !step.lifecycle), 'the file has the start and the end');
   assert.equal(Date.parse(logged[1].timestamp), Date.parse(steps[1].timestamp));
+  const said = expectStatus(await server.open.get(`/v1/threads/${thread}/messages?after=0`), 200);
+  assert.deepEqual(said.data.map((m) => [m.sender_role, m.content]),
+    [['user', entry.user_message], ['assistant', entry.final_response]]);
+});
+
+test('Cairn logs what the log of a run leaves out', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = newPlace(t);
+  const { agent, entry, steps, write } = writeExample(place);
+  const [started, memory, completed] = steps;
+  const cases = [[[memory], ['run_started*', 'memory_retrieval', 'run_completed*']],
+    [[started, memory], ['run_started', 'memory_retrieval', 'run_completed*']],
+    [[memory, completed], ['run_started*', 'memory_retrieval', 'run_completed']],
+    [[{ ...started, lifecycle: true }, started, memory, { ...completed, lifecycle: true }],
+      ['run_started*', 'run_started', 'memory_retrieval', 'run_completed*']]];
+  for (const [i, [logged]] of cases.entries()) {
+    const run_id = `run-00${i + 1}`;
+    write(JSON.stringify({ ...entry, run_id, sequence_number: i + 1 }), 'conversation_history',
+      agent, `00${i + 1}.json`);
+    write(logged.map((step) => `${JSON.stringify({ ...step, run_id })}\n`).join(''), 'agent_runs',
+      agent, `${run_id}.jsonl`);
+  }
+  const ids = idsOf(await cli.json('import', '--layout', 'files', place, '--json'));
+  for (const [i, [, expected]] of cases.entries()) {
+    const { data } = expectStatus(
+      await server.open.get(`/v1/runs/${ids[`run-00${i + 1}`]}/steps`), 200);
+    assert.deepEqual(data.map((s) => s.action_type + (s.lifecycle ? '*' : '')), expected);
+    const times = { 'run_started*': entry.started_at, run_started: started.timestamp,
+      memory_retrieval: memory.timestamp, run_completed: completed.timestamp,
+      'run_completed*': entry.completed_at };
+    assert.deepEqual(data.map((s) => Date.parse(s.timestamp)),
+      expected.map((type) => Date.parse(times[type])), expected.join());
+  }
+});
+
+test('a child has the times of its steps, and a key that is taken stays where it is', async (t) => {
+  const server = await startServer(t);
+  const cli = newCli(t, server);
+  const place = newPlace(t);
+  const { agent, entry, steps, write } = writeExample(place);
+  const at = (n) => `2025-11-25T10:01:0${n}.250000Z`;
+  write([3, 5].map((n) => `${JSON.stringify({ ...steps[1], run_id: 'run-child',
+    timestamp: at(n) })}\n`).join(''), 'agent_runs', agent, 'run-child.jsonl');
+  write(JSON.stringify({ ...entry, run_id: 'run-002', sequence_number: 2, completed_at: null }),
+    'conversation_history', agent, '002.json');
+  const taken = expectStatus(await server.open.post('/v1/threads', { key: agent }), 201).id;
+  const report = await cli.json('import', '--layout', 'files', place, '--json');
+  assert.equal(report.threads[0].key_dropped, true);
+  const { [agent]: thread, 'run-child': child, 'run-001': run, 'run-002': second } = idsOf(report);
+  const read = async (path) => expectStatus(await server.open.get(path), 200);
+  assert.equal((await read(`/v1/threads/by-key/${agent}`)).id, taken);
+  const { key, metadata } = await read(`/v1/threads/${thread}`);
+  assert.deepEqual([key, metadata], [null, { imported_from: agent }]);
+  const made = await read(`/v1/runs/${child}`);
+  assert.deepEqual([made.parent_run_id, made.started_at, made.finished_at], [run, at(3), at(5)]);
+  // Without its end, an entry has that of the import.
+  const open = await read(`/v1/runs/${second}`);
+  assert.equal(Date.parse(open.started_at), Date.parse(entry.started_at));
+  assert.ok(Date.parse(open.finished_at) > Date.parse(entry.completed_at));
 });
 
 test('a tree with a mistake is refused whole, by file, line and rule', async (t) => {
@@ -482,6 +570,13 @@ test('a tree with a mistake is refused whole, by file, line and rule', async (t)
     [`${entries}/003.json`, '{}', /002\.json is missing/],
     [`${entries}/notes.json`, '{}', /is not named by a number/],
     [`${entries}/001.json`, '{"agent_uuid": "abc-123-def-456"}', /has no run_id/],
+    [`${entries}/001.json`, '{"agent_uuid": "abc-123-def-456", "started_at": "yesterday"}',
+      /001\.json has a started_at that is not an RFC 3339 time/],
+    [`${entries}/001.json`, '{"agent_uuid": "abc-123-def-456", "completed_at": "2025-11-25"}',
+      /has a completed_at that is not an RFC 3339 time/],
+    [`${entries}/001.json`, '{"agent_uuid": "abc-123-def-456", ' +
+      '"started_at": "2025-11-25T10:00:01Z", "completed_at": "2025-11-25T10:00:00Z"}',
+    /has a completed_at before its started_at/],
     [`${runs}/run-001.jsonl`, '{"run_id": "run-001"}\n', /line 1, has another agent_uuid/],
     [`${runs}/run-001.jsonl`, '\n{"run_id": 7}\n', /line 2, has another run_id/],
     [`${runs}/run-001.jsonl`,

@@ -45,7 +45,8 @@ test('agents and what belongs to them', async (t) => {
     await cli('agent', 'update', agent.id, '--description', 'plans', '--if-match', '1');
     const shown = await cli.json('agent', 'get', agent.id, '--json');
     assert.deepEqual([shown.description, shown.revision], ['plans', 2]);
-    await cli.refused(2, /version, new or \*/, 'agent', 'update', agent.id, '--if-match', 'x');
+    for (const bad of ['x', '0', '-1', '"0"', '""', '"x"'])
+      await cli.refused(2, /version, new or \*/, 'agent', 'update', agent.id, '--if-match', bad);
     await cli.refused(2, /if-match/, 'agent', 'configure', agent.id, '--data', '{}');
     await cli('agent', 'configure', agent.id, '--data', '{"model":"m"}', '--if-match', 'new');
     const config = await cli.json('agent', 'config', agent.id, '--json');

@@ -132,9 +132,9 @@ test("a run's tail ends with the run, also over a restart", async (t) => {
   const { code } = await tail.ended;
   assert.equal(code, 0);
   assert.deepEqual(tail.lines.map((line) => JSON.parse(line).kind),
-    ['status', 'progress', 'progress', 'history.created', 'final']);
+    ['status', 'progress', 'progress', 'run.phase', 'history.created', 'final']);
   const again = await cli.jsonl('run', 'tail', run.id.toUpperCase(), '-f', '--jsonl');
-  assert.equal(again.length, 5, 'a run that has ended is shown and left');
+  assert.equal(again.length, 6, 'a run that has ended is shown and left');
 });
 
 test("a run that ends while its tail is cut off ends the tail", async (t) => {

@@ -31,7 +31,8 @@ const ISSUED = `serve; thread list; thread get; thread find; thread create; thre
   thread notebook; history list; history get; history update; resumption get; resumption put;
   resumption patch; resumption append; tool list; tool await; tool results; run list; run get;
   run start; run update; run input; run pause; run resume; run cancel; run tail; run wait;
-  run claim; run heartbeat; run release; run phase; run phases; run tree; run llm-calls;
+  run claim; run heartbeat; run release; run retry; run attempts; run phase; run phases; run tree;
+  run llm-calls;
   run tool-calls; run checkpoints; run checkpoint; run recover; turn list; turn get;
   turn create; turn update; event list; event append; event tail; event prune; step list;
   step get; step append; step summary; checkpoint list; checkpoint get; checkpoint latest;
@@ -43,7 +44,7 @@ const ISSUED = `serve; thread list; thread get; thread find; thread create; thre
   upload list; upload get; upload create; upload complete; upload delete; participant list;
   participant get; participant add; participant update; participant remove;
   participant heartbeat; share create; share list; share get; share revoke; share redeem;
-  share redemptions; agent list; agent get; agent create; agent update; agent delete;
+  share redemptions; agent list; agent get; agent find; agent create; agent update; agent delete;
   agent config; agent configure; agent update-config; agent config-versions;
   agent config-version; agent versions; agent version; agent create-version;
   agent update-version; agent activate; agent rollback; agent diff; agent links; agent get-link;
@@ -54,10 +55,10 @@ const ISSUED = `serve; thread list; thread get; thread find; thread create; thre
   price delete; price cost; usage list; usage get; usage add; usage averages; eval list;
   eval get; eval create; eval update; eval delete; notebook list; notebook get; notebook create;
   notebook update; notebook delete; notebook sessions; notebook add; notebook remove;
-  key create; key list; key get; key revoke; key whoami; tenant create; tenant list; tenant get;
-  tenant update; tenant delete; tenant create-key; audit list; audit verify; export thread;
-  export agent; export tenant; import; mirror; backup; restore; check; migrate; doctor; api;
-  completion; help`.split(/;\s+/);
+  key create; key list; key get; key revoke; key whoami; ticket create; tenant create;
+  tenant list; tenant get; tenant update; tenant show; tenant set; tenant delete;
+  tenant create-key; audit list; audit verify; export thread; export agent; export tenant; import;
+  mirror; backup; restore; check; migrate; sql; doctor; api; completion; help`.split(/;\s+/);
 
 test('the help names every command, and every command has help', async (t) => {
   const cli = newCli(t);
@@ -159,7 +160,7 @@ test('bash completes commands, verbs, options and values', async (t) => {
   const cli = newCli(t);
   const nouns = [...new Set(ISSUED.map((words) => words.split(' ')[0]))];
   assert.deepEqual(await complete(cli, 'cairn '), nouns);
-  assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'turn', 'tenant']);
+  assert.deepEqual(await complete(cli, 'cairn t'), ['thread', 'tool', 'turn', 'ticket', 'tenant']);
   assert.deepEqual(await complete(cli, 'cairn thread '),
     ['list', 'get', 'find', 'create', 'ensure', 'update', 'delete', 'pause', 'resume', 'cancel',
       'context', 'notebook']);

@@ -1,35 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rules of every route: methods, headers, Host and Origin.
 import assert from 'node:assert/strict';
-import http from 'node:http';
 import net from 'node:net';
 import test from 'node:test';
+import { plain } from './lib/plain.mjs';
 import { expectFault, expectProblem, expectStatus, startServer, twoTenants, uuid }
   from './lib/server.mjs';
-
-/** A request that fetch would not send: any Host, several headers of one name. */
-function plain(server, method, path, headers = {}) {
-  return new Promise((done, fail) => {
-    const request = http.request(
-      { host: '127.0.0.1', port: server.port, method, path, headers, agent: false },
-      (answer) => {
-        const chunks = [];
-        answer.on('data', (chunk) => chunks.push(chunk));
-        answer.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          const isJson = /json/.test(answer.headers['content-type'] ?? '');
-          done({
-            status: answer.statusCode,
-            headers: new Headers(answer.headers),
-            text,
-            body: isJson && text !== '' ? JSON.parse(text) : null,
-          });
-        });
-      },
-    );
-    request.on('error', fail).end();
-  });
-}
 
 test('an unknown path is 404 and an unknown method 405 with Allow', async (t) => {
   const { open } = await startServer(t);
@@ -198,18 +174,43 @@ test('a preflight of a listed origin is told what it may send', async (t) => {
   expectStatus(answer, 204);
   assert.equal(answer.headers.get('Access-Control-Allow-Origin'), 'https://app.example');
   assert.match(answer.headers.get('Access-Control-Allow-Methods'), /PATCH/);
-  for (const name of [
-    'Authorization',
-    'Content-Type',
-    'Idempotency-Key',
-    'If-Match',
-    'Last-Event-ID',
-  ])
-    assert.match(answer.headers.get('Access-Control-Allow-Headers'), new RegExp(name));
+  const allowed = answer.headers.get('Access-Control-Allow-Headers').split(', ');
+  const document = expectStatus(await server.client(first.secret).get('/openapi.json'), 200);
+  const documented = Object.values(document.paths).flatMap((item) => Object.values(item))
+    .flatMap((operation) => operation.parameters ?? [])
+    .filter((parameter) => parameter.in === 'header').map((parameter) => parameter.name);
+  assert.ok(documented.length > 100);
+  for (const name of ['Authorization', 'Content-Type', 'Content-Encoding', 'X-Request-Id',
+    'If-Modified-Since', ...documented])
+    assert.ok(allowed.includes(name), name);
+  // A page that uploads in parts reads where it continues, and what it has made.
+  const exposed = answer.headers.get('Access-Control-Expose-Headers').split(', ');
+  for (const name of ['ETag', 'Location', 'Content-Encoding', 'Upload-Offset', 'Upload-Length',
+    'Cairn-File-Version', 'Repr-Digest', 'Retry-After', 'Idempotency-Replayed'])
+    assert.ok(exposed.includes(name), name);
   expectStatus(
     await server.client(first.secret).get('/v1/threads', { headers: { Origin: headers.Origin } }),
     200,
   );
+});
+
+test('a header that has one meaning is not sent twice', async (t) => {
+  const server = await startServer(t);
+  const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
+  const ask = async (method, path, name, value) => {
+    const answer = await plain(server, method, path, { [name]: [value, value] });
+    expectFault(answer, 422, 'invalid_input', name, /^must not be repeated$/);
+  };
+  for (const [name, value] of [['Cairn-Fencing-Token', '1'], ['Idempotency-Key', 'k'],
+    ['Last-Event-ID', '1'], ['Cairn-Principal', 'user:u'], ['Cairn-Consistency', 'strong']])
+    await ask('GET', '/v1/threads', name, value);
+  const digest = 'sha-256=:47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=:';
+  for (const name of ['Content-Digest', 'Repr-Digest'])
+    await ask('PUT', `/v1/threads/${thread.id}/files/f`, name, digest);
+  const twice = await plain(server, 'GET', '/v1/threads',
+    { Authorization: ['Bearer x', 'Bearer x'] });
+  expectProblem(twice, 401, 'unauthenticated');
+  assert.match(twice.body.detail, /only once/);
 });
 
 test('Cairn-Consistency is strong or eventual, and documented where it counts', async (t) => {
@@ -233,9 +234,9 @@ test('Cairn-Consistency is strong or eventual, and documented where it counts', 
     'files/{name}/diff', 'uploads', 'uploads/{upload_id}'];
   // Reads that clients act upon at once, streams, and data that a replica does not have.
   assert.deepEqual(never.map(([path]) => path).sort(), [
-    '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/whoami', '/v1/keys',
+    '/healthz', '/readyz', '/metrics', '/openapi.json', '/v1/whoami', '/v1/tenant', '/v1/keys',
     '/v1/keys/{key_id}', '/v1/agents/{agent_id}/export', '/v1/export', '/v1/events',
-    '/v1/events/stream', '/v1/events/ws', '/workflow/ws/{workflow_id}',
+    '/v1/events/stream', '/v1/events/ws', '/workflow/{workflow_id}', '/workflow/ws/{workflow_id}',
     '/v1/runs/{run_id}/recovery',
     '/v1/agents/{agent_id}/runs/{run_id}/recovery',
     ...ofThread.map((rest) => `/v1/threads/{thread_id}/${rest}`)].sort());
@@ -247,10 +248,160 @@ test('a header that may come once is refused when it comes twice', async (t) => 
   const send = (lines) => rawRequest(server, [
     `DELETE /v1/threads/${thread.id} HTTP/1.1`, 'Host: localhost', 'Connection: close', ...lines]);
   assert.match(await send(['If-Match: *', 'If-Match: "77"']), /^HTTP\/1.1 422 .*If-Match/s);
-  assert.match(await send(['If-Match: "1", "2"']), /^HTTP\/1.1 422 .*one ETag/s);
+  assert.match(await send(['If-Match: "77", *']), /^HTTP\/1.1 422 .*If-Match/s);
+  assert.match(await send([`If-Match: ${Array(65).fill('"1"')}`]), /^HTTP\/1.1 422 .*at most 64/s);
   const twice = ['Authorization: Bearer a', 'Authorization: Bearer b'];
   assert.match(await send(twice), /^HTTP\/1.1 401 /);
   expectStatus(await server.open.get(`/v1/threads/${thread.id}`), 200);
+});
+
+test('If-Match is a list of ETags, of reads too', async (t) => {
+  const server = await startServer(t);
+  const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
+  const path = `/v1/threads/${thread.id}`;
+  const send = (method, match, body) =>
+    server.open.request(method, path, { headers: { 'If-Match': match }, body });
+  for (const stale of ['"2"', '"2", "3"', 'W/"1"', '1', '"1', '', '"r1"']) {
+    expectProblem(await send('PATCH', stale, { title: 'x' }), 412, 'stale_etag');
+    assert.match(expectProblem(await send('GET', stale), 412, 'stale_etag').detail, /ETag: "1"/);
+  }
+  for (const match of ['"1"', '"2", "1"', ' , "7","1" ,', '*'])
+    expectStatus(await send('GET', match), 200);
+  assert.equal(expectStatus(await send('PATCH', '"9", "1"', { title: 'x' }), 200).version, 2);
+  // The lines of a repeated header are one list.
+  const lines = (match) => rawRequest(server, [`GET ${path} HTTP/1.1`, 'Host: localhost',
+    'Connection: close', ...match.map((value) => `If-Match: ${value}`)]);
+  assert.match(await lines(['"1"', '"2"']), /^HTTP\/1.1 200 /);
+  assert.match(await lines(['"1"', '"3"']), /^HTTP\/1.1 412 /);
+  // A read that fulfils If-Match may still find that the client has the version.
+  const both = { 'If-Match': '"2"', 'If-None-Match': '"2"' };
+  expectStatus(await server.open.get(path, { headers: both }), 304);
+  for (const elsewhere of ['/v1/threads', '/v1/whoami'])
+    expectFault(await server.open.get(elsewhere, { headers: { 'If-Match': '"1"' } }), 422,
+      'invalid_input', 'If-Match', /this route has no ETag/);
+});
+
+test('a target may be a URL, whose host replaces the header', async (t) => {
+  const server = await startServer(t);
+  const thread = expectStatus(await server.open.post('/v1/threads', {}), 201);
+  const get = (target, host = 'localhost') => rawRequest(server,
+    [`GET ${target} HTTP/1.1`, `Host: ${host}`, 'Connection: close']);
+  const path = `/v1/threads/${thread.id}`;
+  for (const origin of ['http://localhost', `HTTP://127.0.0.1:${server.port}`, 'https://[::1]:1'])
+    assert.match(await get(origin + path), /^HTTP\/1.1 200 /, origin);
+  assert.match(await get('http://localhost/v1/threads?limit=1', 'evil.example'),
+    /^HTTP\/1.1 200 /);
+  assert.match(await get(`http://evil.example${path}`), /^HTTP\/1.1 403 .*host_refused/s);
+  assert.match(await get('http://localhost'), /^HTTP\/1.1 404 .*no_route/s);
+  for (const bad of ['http://', `http://u:p@localhost${path}`, 'ftp://localhost/', 'localhost:80'])
+    assert.match(await get(bad), /^HTTP\/1.1 400 /, bad);
+  // The same request has the same Idempotency-Key in both forms.
+  const post = (target) => rawRequest(server, [`POST ${target} HTTP/1.1`, 'Host: localhost',
+    'Connection: close', 'Idempotency-Key: k', 'Content-Length: 0']);
+  assert.match(await post('/v1/threads'), /^HTTP\/1.1 201 /);
+  assert.match(await post('http://localhost/v1/threads'), /Idempotency-Replayed: true/);
+});
+
+test('checks by load balancers need no Host of this server', async (t) => {
+  const server = await startServer(t);
+  const send = (method, path, version, headers) => rawRequest(server,
+    [`${method} ${path} HTTP/${version}`, ...headers, 'Connection: close']);
+  for (const path of ['/healthz', '/readyz'])
+    for (const [version, headers] of [['1.1', ['Host: 10.0.0.7']], ['1.1', ['Host: lb.internal']],
+      ['1.0', ['Host: lb.internal']], ['1.0', []]])
+      for (const method of ['GET', 'HEAD'])
+        assert.match(await send(method, path, version, headers), /^HTTP\/1.1 200 /);
+  for (const path of ['/v1/threads', '/metrics', '/openapi.json', '/nowhere']) {
+    assert.match(await send('GET', path, '1.1', ['Host: lb.internal']), /^HTTP\/1.1 403 /);
+    assert.match(await send('GET', path, '1.0', []), /^HTTP\/1.1 403 .*must have a Host/s);
+  }
+  assert.match(await send('GET', '/healthz', '1.1', []), /^HTTP\/1.1 400 /);
+});
+
+test('426 names the protocol and the version to upgrade to', async (t) => {
+  const server = await startServer(t);
+  const ask = (lines) => sendHead(server, lines, '', 'GET /v1/events/ws');
+  const old = ['Upgrade: websocket', 'Connection: Upgrade', 'Sec-WebSocket-Version: 8',
+    'Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=='];
+  for (const lines of [[], old, ['Connection: close']]) {
+    const answer = await ask(lines);
+    assert.match(answer, /^HTTP\/1\.1 426 Upgrade Required\r\n/);
+    assert.match(answer, /\r\nUpgrade: websocket\r\n/);
+    assert.match(answer, /\r\nConnection: Upgrade(, close)?\r\n/);
+    assert.match(answer, /\r\nSec-WebSocket-Version: 13\r\n/);
+    assert.equal(/Connection: .*close/.test(answer), lines[0] === 'Connection: close');
+  }
+});
+
+test('unknown chunk extensions are accepted up to a limit', async (t) => {
+  const server = await startServer(t);
+  const chunked = ['Content-Type: application/json', 'Transfer-Encoding: chunked'];
+  const { alice } = await twoTenants(server);
+  const key = `Authorization: Bearer ${alice.secret}`;
+  const send = (extension) => sendHead(server, [key, ...chunked],
+    `2;${extension}\r\n{}\r\n0;last="a;b"\r\n\r\n`);
+  assert.match(await send('signature=abc;x'), /^HTTP\/1\.1 201 /);
+  assert.match(await send('x'.repeat(4000)), /^HTTP\/1\.1 201 /);
+  assert.match(await send('x'.repeat(5000)), /^HTTP\/1\.1 431 .*chunk extensions/s);
+  assert.match(await send('='), /^HTTP\/1\.1 400 .*chunk extension/s);
+  assert.equal(expectStatus(await alice.get('/v1/threads'), 200).data.length, 2);
+});
+
+test('a key without Bearer is reported as such, and never shown', async (t) => {
+  const server = await startServer(t, { args: ['--log-level', 'debug'] });
+  const { alice } = await twoTenants(server);
+  const ask = async (value) => {
+    const answer = await plain(server, 'GET', '/v1/threads', { Authorization: value });
+    return expectProblem(answer, 401, 'unauthenticated').detail;
+  };
+  const bare = await ask(alice.secret);
+  assert.match(bare, /must follow the word Bearer.*Authorization: Bearer cairn_…/);
+  for (const other of [`Token ${alice.secret}`, `Basic ${btoa(`x:${alice.secret}`)}`, 'Bearer', ''])
+    assert.match(await ask(other), /must be the word Bearer and an API key/);
+  assert.match(await ask(`Bearer ${alice.secret}x`), /unknown/);
+  expectStatus(await plain(server, 'GET', '/v1/threads',
+    { Authorization: `bearer ${alice.secret}` }), 200);
+  await server.stop();
+  assert.ok(!server.stderr.includes(alice.secret.slice(10)), 'the key is in the log');
+});
+
+test('a page can read what is refused before it is a request', async (t) => {
+  const origin = 'https://app.example';
+  const server = await startServer(t, { args: ['--allow-origin', origin] });
+  const start = ['GET / HTTP/1.1', 'Host: localhost'];
+  const json = ['POST /v1/threads HTTP/1.1', 'Host: localhost', 'Content-Type: application/json'];
+  const refused = [
+    [400, ['GET /< HTTP/1.1', 'Host: localhost']],
+    [400, ['GET / HTTP/1.1']],
+    [413, [...json, 'Content-Length: 99999999']],
+    [413, ['GET /healthz HTTP/1.1', 'Host: localhost', 'Content-Length: 2000']],
+    [414, [`GET /${'x'.repeat(9000)} HTTP/1.1`, 'Host: localhost']],
+    [417, [...json, 'Expect: x', 'Content-Length: 2']],
+    [501, [...json, 'Transfer-Encoding: gzip']],
+    [505, ['GET / HTTP/3.0', 'Host: localhost']],
+    [403, ['GET / HTTP/1.1', 'Host: evil.example']],
+  ];
+  const check = (answer, status, allowed, id) => {
+    assert.match(answer, new RegExp(`^HTTP/1.1 ${status} `));
+    assert.equal(answer.includes(`\r\nAccess-Control-Allow-Origin: ${allowed}\r\n`),
+      allowed !== null, answer);
+    if (allowed !== null) assert.match(answer, /\r\nVary: Origin\r\n/);
+    assert.ok(answer.includes(`\r\nX-Request-Id: ${id}`), answer);
+    assert.match(answer, new RegExp(`"request_id":"${id}`));
+  };
+  for (const [status, [line, ...rest]] of refused) {
+    const send = (from) =>
+      rawRequest(server, [line, `Origin: ${from}`, 'X-Request-Id: req-7', 'Connection: close',
+        ...rest]);
+    check(await send(origin), status, origin, 'req-7');
+    // The server has understood these requests, so the origin itself is refused.
+    const isRequest = [403, 413].includes(status);
+    check(await send('https://evil.example'), isRequest ? 403 : status, null, 'req-7');
+  }
+  const big = `X: ${'x'.repeat(40_000)}`;
+  check(await rawRequest(server, [...start, `Origin: ${origin}`, big]), 431, origin, '');
+  // An Origin after the fault is not read.
+  check(await rawRequest(server, [...start, 'X : y', `Origin: ${origin}`]), 400, null, '');
 });
 
 test('what is refused before it is a request names the version, too', async (t) => {
@@ -330,4 +481,40 @@ test('a large body is read only after its key has been checked', async (t) => {
   assert.match(await sendHead(server, [json, key, 'Expect: 100-continue', 'Content-Length: 65537']),
     /^HTTP\/1\.1 100 /);
   assert.equal(expectStatus(await alice.get('/v1/threads'), 200).data.length, 2);
+});
+
+test('Location leads to what was created, for any name, and is replayed', async (t) => {
+  const { open } = await startServer(t);
+  const follow = async (answer, status = 200) =>
+    expectStatus(await open.get(answer.headers.get('Location')), status);
+
+  const once = { headers: { 'Idempotency-Key': 'a' } };
+  const made = await open.post('/v1/threads', { title: 'a' }, once);
+  assert.equal(made.headers.get('Location'), `/v1/threads/${made.body.id}`);
+  const again = await open.post('/v1/threads', { title: 'a' }, once);
+  assert.equal(again.headers.get('Idempotency-Replayed'), 'true');
+  assert.equal(again.headers.get('Location'), made.headers.get('Location'));
+  const key = 'a/b?c&d=é %.';
+  const put = await open.put('/v1/store/items', { namespace: ['x y', 'é&'], key, value: {} });
+  expectStatus(put, 201);
+  assert.deepEqual((await follow(put)).key, key);
+  const path = `/v1/threads/${made.body.id}/files`;
+  const file = await open.put(`${path}/a.txt`, undefined,
+    { raw: 'text', type: 'text/plain' });
+  expectStatus(file, 201);
+  assert.equal(file.headers.get('Location'), `${path}/a.txt`);
+  const copy = await open.post(`${path}/a.txt/copy`,
+    { thread_id: made.body.id, name: 'ü #1.txt' });
+  expectStatus(copy, 201);
+  assert.equal(copy.headers.get('Location'), `${path}/%C3%BC%20%231.txt`);
+  assert.equal((await open.get(copy.headers.get('Location'))).text, 'text');
+  // A batch belongs to a list, and a replaced object is not created.
+  const batch = await open.post(`/v1/threads/${made.body.id}/messages`,
+    { messages: [{ content: 'a' }, { content: 'b' }] });
+  assert.equal(batch.headers.get('Location'), `/v1/threads/${made.body.id}/messages`);
+  assert.equal((await follow(batch)).data.length, 2);
+  const replaced = await open.put('/v1/store/items', { namespace: ['n'], key: 'k', value: {} });
+  const twice = await open.put('/v1/store/items', { namespace: ['n'], key: 'k', value: {} });
+  assert.deepEqual([replaced.status, twice.status], [201, 200]);
+  assert.equal(twice.headers.get('Location'), null);
 });

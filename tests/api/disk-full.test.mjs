@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import test from 'node:test';
 import { claim, eventually, expectProblem, expectStatus, onSqlite, readAll, startServer, token,
   twoTenants, uuid, withKey } from './lib/server.mjs';
-import { expectSeqs, followSse, followWs } from './lib/followers.mjs';
+import { expectSeqs, followSse, followWs, readSse } from './lib/followers.mjs';
 import { smallDisk } from './lib/small-disk.mjs';
 
 const HERE = onSqlite('PostgreSQL has a disk of its own');
@@ -77,6 +77,9 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
       await newThread(alice)];
     const runs = [await start(alice, busy.id), await start(alice, busy.id)];
     const held = await claim(alice, { worker: 'w', thread_id: busy.id });
+    const stream = `/v1/threads/${thread.id}/events/stream`;
+    const { ticket } = expectStatus(
+      await alice.post('/v1/tickets', { path: stream, ttl_s: 300 }), 201);
     const party = await newThread(alice);
     const share = expectStatus(
       await alice.post(`/v1/threads/${party.id}/shares`, { kind: 'participate' }), 201);
@@ -143,6 +146,11 @@ test('with a full disk reads go on, cancel and delete work, and all resumes with
     expectStatus(
       await alice.post(`/v1/threads/${busy.id}/events/prune`, { through_seq: 1 }), 200);
     assert.equal(expectStatus(await alice.get('/v1/audit/verify'), 200).intact, true);
+    expectFull(await alice.post('/v1/tickets', { path: stream }));
+    const opened = readSse(server.open, `${stream}?after=0&ticket=${ticket}`);
+    await opened.hears(1);
+    opened.close();
+    expectProblem(await server.open.get(`${stream}?ticket=${ticket}`), 401, 'unauthenticated');
     expectFull(await append(alice, thread.id, 10));
     assert.equal(lines(server, 'the disk is full').length, 1, server.stderr);
     assert.equal(lines(server, '"message":"request"').length, 0, server.stderr);

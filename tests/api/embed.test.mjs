@@ -93,12 +93,12 @@ test('both libraries give away what the header declares, and nothing else', FILE
     declared());
 });
 
-test('the shared library needs the databases, libcrypto, libzstd and no listener', FILES, () => {
+test('the shared library needs only databases, libcrypto, zlib and libzstd', FILES, () => {
   const dynamic = run('readelf', ['-d', SHARED_LIBRARY]);
   const needed = [...dynamic.matchAll(/NEEDED\).*\[(.*?)\.so/g)].map((m) => m[1]);
   assert.deepEqual(needed.filter((name) => !['libc', 'ld-linux-x86-64', 'libgcc_s', 'libm',
     'libresolv', 'libpthread', 'libdl', 'librt'].includes(name)).sort(),
-  ['libcrypto', 'libpq', 'libsqlite3', 'libzstd']);
+  ['libcrypto', 'libpq', 'libsqlite3', 'libz', 'libzstd']);
   assert.match(dynamic, /SONAME.*\[libcairn\.so\.0\]/);
 });
 
@@ -114,12 +114,13 @@ test('what is installed is found by pkg-config, and programs link both ways', FI
   const config = (...args) => run('pkg-config',
     [`--define-variable=prefix=${join(root, prefix)}`, ...args, 'cairn'],
     { env: { ...process.env, PKG_CONFIG_PATH: join(where, 'pkgconfig') } }).trim().split(/\s+/);
-  assert.match(config('--print-requires-private').join(' '), /libpq.*sqlite3.*libcrypto.*libzstd/);
+  assert.match(config('--print-requires-private').join(' '),
+    /libpq.*sqlite3.*libcrypto.*zlib.*libzstd/);
   const source = join(ROOT, 'examples/embed.c');
   const shared = join(root, 'shared'), fixed = join(root, 'fixed');
   run('cc', ['-Wall', '-Werror', source, '-o', shared, ...config('--cflags', '--libs')]);
   run('cc', [source, '-o', fixed, ...config('--cflags'), join(where, 'libcairn.a'), '-lpq',
-    '-lsqlite3', '-lcrypto', '-lzstd', '-pthread']);
+    '-lsqlite3', '-lcrypto', '-lzstd', '-lz', '-pthread']);
   expectStory(run(shared, [join(root, 'data')], { env: { LD_LIBRARY_PATH: where } })
     .replaceAll(': ', ' '));
   expectStory(run(fixed, [join(root, 'data')]).replaceAll(': ', ' '));

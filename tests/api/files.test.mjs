@@ -260,6 +260,8 @@ test('files', async (t) => {
     assert.equal(expectProblem(wrong, 409, 'conflict').offset_bytes, 300_000);
     const nowhere = await c.request('PATCH', path, { raw: 'x' });
     expectFault(nowhere, 422, 'invalid_input', 'Upload-Offset');
+    for (const offset of ['-1', 'x', '', '1.5', '99999999999999999999'])
+      expectFault(await send(offset, 'x'), 422, 'invalid_input', 'Upload-Offset');
     expectProblem(await c.post(`${path}/complete`), 409, 'conflict');
     assert.equal((await c.head(path)).headers.get('Upload-Offset'), '300000');
     const long = Buffer.concat([bytes.subarray(300_000), Buffer.from('x')]);
@@ -292,6 +294,37 @@ test('files', async (t) => {
       'invalid_input', '/size_bytes', /at most 5368709120/);
     const empty = await c.post(uploads, { name: 'x', size_bytes: 0 });
     expectFault(empty, 422, 'invalid_input', '/size_bytes');
+  });
+
+  await t.test('every conflict of an upload says what is wrong and changes nothing', async () => {
+    const thread = await newThread(c);
+    const uploads = `/v1/threads/${thread}/uploads`;
+    const made = expectStatus(
+      await c.post(uploads, { name: 'x', size_bytes: 4, sha256: sha256('xxxx') }), 201);
+    const path = `${uploads}/${made.id}`;
+    const send = (offset, raw) =>
+      c.request('PATCH', path, { raw, headers: { 'Upload-Offset': String(offset) } });
+    const state = async () => {
+      const { expires_at, ...rest } = expectStatus(await c.get(path), 200);
+      return rest;
+    };
+    const refused = async (answer, rule) => {
+      const before = await state();
+      assert.match(expectProblem(await answer(), 409, 'conflict').detail, rule);
+      assert.deepEqual(await state(), before);
+    };
+    await refused(() => c.post(`${path}/complete`), /^only 0 of 4 bytes/);
+    await refused(() => send(1, 'b'), /continues at offset 0, not 1/);
+    expectStatus(await send(0, 'abc'), 200);
+    await refused(() => send(2, 'c'), /continues at offset 3, not 2/);
+    await refused(() => send(4, 'e'), /continues at offset 3, not 4/);
+    await refused(() => c.post(`${path}/complete`), /^only 3 of 4 bytes/);
+    expectStatus(await send(3, 'd'), 200);
+    await refused(() => send(4, 'e'), /^all bytes have been received/);
+    await refused(() => send(4, ''), /^all bytes have been received/);
+    await refused(() => c.post(`${path}/complete`), /not the declared one: delete the upload/);
+    assert.equal((await c.del(path)).status, 204);
+    expectProblem(await c.get(at(thread, 'x')), 404, 'not_found');
   });
 
   await t.test('a request that comes late cannot touch what became of an upload', async () => {

@@ -192,6 +192,7 @@ test('the context of a thread', async (t) => {
 
   await t.test('holds the last runs, oldest first', async () => {
     const thread = await newThread(open);
+    await talk(open, await newThread(open), 'of another thread', 'not shown');
     assert.deepEqual(await contextOf(open, thread), { messages: [], runs_used: 0,
       runs_available: 0, estimated_tokens: 0, truncated: false });
     for (let i = 1; i <= 3; i++) await talk(open, thread, `question ${i}`, `answer ${i}`);
@@ -285,4 +286,46 @@ test('what a run is told to have used after its end is in its entry', async (t) 
   expectStatus(await open.post(`/v1/runs/${run.id}/usage`, told), 201);
   const { usage, total_steps: steps, version } = await entry(open, thread, 1);
   assert.deepEqual([usage.input_tokens, usage.output_tokens, steps, version], [7, 2, 3, 3]);
+});
+
+test('the settings of an agent or a team say how many runs are in a context', async (t) => {
+  const { open: client } = await startServer(t);
+  for (const kind of ['agent', 'team'])
+    await t.test(kind, async () => {
+      const config = { add_history_to_context: true, num_history_runs: 2 };
+      const agent = expectStatus(await client.post('/v1/agents',
+        { name: `remembers ${kind}`, kind, memory_config: config }), 201);
+      const active = async () =>
+        expectStatus(await client.get(`/v1/agents/${agent.id}/versions/active`), 200);
+      const stored = (await active()).memory_config;
+      assert.deepEqual([stored.add_history_to_context, stored.num_history_runs], [true, 2]);
+      const thread = await newThread(client);
+      const speak = async () => finish(client, await start(client, thread,
+        { agent_id: agent.id, user_input: 'a' }), { status: 'completed', final_output: 'b' });
+      for (let i = 0; i < 3; i++) await speak();
+      const { runs_used: used, runs_available: available, truncated } =
+        await contextOf(client, thread);
+      assert.deepEqual([used, available, truncated], [2, 3, false]);
+      assert.equal((await contextOf(client, thread, 'history_runs=3')).runs_used, 3);
+      // The version of the newest run counts, not the active one.
+      const change = async (memory) => expectStatus(await client.post(
+        `/v1/agents/${agent.id}/versions`,
+        { bump: 'patch', activate: true, memory_config: memory }), 201);
+      await change({ add_history_to_context: false });
+      assert.equal((await contextOf(client, thread)).runs_used, 2);
+      await speak();
+      const none = await contextOf(client, thread);
+      assert.deepEqual([none.messages, none.runs_used, none.runs_available, none.truncated],
+        [[], 0, 4, false]);
+      assert.equal((await contextOf(client, thread, 'history_runs=1')).runs_used, 1);
+      await change({ add_history_to_context: null, num_history_runs: null });
+      assert.equal('num_history_runs' in (await active()).memory_config, false);
+      for (let i = 0; i < 2; i++) await speak();
+      assert.equal((await contextOf(client, thread)).runs_used, 5);
+      for (const [memory, member] of [[{ num_history_runs: 0 }, 'num_history_runs'],
+        [{ num_history_runs: 101 }, 'num_history_runs'],
+        [{ add_history_to_context: 1 }, 'add_history_to_context']])
+        expectFault(await client.post('/v1/agents', { name: 'x', memory_config: memory }), 422,
+          'invalid_input', `/memory_config/${member}`);
+    });
 });

@@ -2,8 +2,8 @@
 // The Memoria workflow system as its users live it, under its own names: routes, events, views.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { ENGINE, expectFault, expectProblem, expectStatus, onPostgres, startServer, uuid }
-  from './lib/server.mjs';
+import { ENGINE, expectFault, expectProblem, expectStatus, onPostgres, startServer, twoTenants,
+  uuid, withKey } from './lib/server.mjs';
 import { followWs } from './lib/followers.mjs';
 
 /** A JSON column: JSONB is decoded, SQLite returns text. */
@@ -138,6 +138,204 @@ test('pause, resume and cancel move the workflow and its run together', async (t
     'thread is cancelled', 'run is cancelled',
     'thread is active', 'run is running',
   ]);
+});
+
+const start = async (client, body = {}, opts = {}) =>
+  expectStatus(await client.post('/workflow/start', { user_input: 'Go', ...body }, opts), 201);
+const waits = async (client, run, question = 'Which?') => expectStatus(await client.patch(
+  `/v1/runs/${run}`, { status: 'waiting_for_input', state: { pending_input: question } }), 200);
+const child = async (client, { workflow_id, run_id }) => expectStatus(await client.post(
+  `/v1/threads/${workflow_id}/runs`, { parent_run_id: run_id, dispatch: 'direct' }), 201).id;
+
+test('start, input and GET return what an engine needs to continue', async (t) => {
+  const { open: memoria } = await startServer(t);
+  const first = await start(memoria, { user_input: 'Plan', preferences: { language: 'en' } });
+  const { workflow_id: id, run_id: run } = first;
+  const said = { seq: 1, role: 'user', content: 'Plan' };
+  assert.deepEqual(first.context, { meta: { next_seq: 2 }, tail: [said] });
+  assert.deepEqual([first.preferences, first.important_steps, first.error],
+    [{ language: 'en' }, {}, null]);
+  assert.equal(first.most_recent_run_id, run);
+  const { created_at, updated_at, ...shown } = first.run;
+  assert.deepEqual(shown, { id: run, workflow_id: id, parent_run_id: null, status: 'running',
+    user_input: 'Plan', ask_clarifications: false, input: null, state: {}, final_output: null,
+    error: null });
+  assert.ok(created_at <= updated_at);
+  const { cursor: before, ...started } = first;
+  const { cursor: after, ...read } = expectStatus(await memoria.get(`/workflow/${id}`), 200);
+  assert.deepEqual(read, started);
+  assert.ok(after > before, 'a stream from the cursor of a GET begins after what it shows');
+  const live = followWs(memoria, `/workflow/ws/${id}?cursor=${after}`);
+  await live.opened;
+
+  await memoria.patch(`/v1/threads/${id}`, { important_steps: [{ step: 'searched' }] });
+  await waits(memoria, run, 'When?');
+  assert.equal((await live.hears(1))[0].text, 'run is waiting_for_input');
+  const asked = expectStatus(await memoria.get(`/workflow/${id}`), 200);
+  assert.deepEqual([asked.run_status, asked.run.state], ['waiting_for_input',
+    { pending_input: 'When?' }]);
+  const answered = expectStatus(
+    await memoria.post(`/workflow/input/${id}`, { input: { month: 5 } }), 200);
+  assert.deepEqual([answered.important_steps, answered.context.tail, answered.preferences],
+    [[{ step: 'searched' }], [said], { language: 'en' }]);
+  assert.deepEqual([answered.run.input, answered.run.state], [{ month: 5 }, {}]);
+  await memoria.patch(`/v1/runs/${run}`, { status: 'failed', error: { code: 'x' } });
+  const ended = expectStatus(await memoria.get(`/workflow/${id}`), 200);
+  assert.deepEqual([ended.run_id, ended.run_status, ended.run.error],
+    [run, 'failed', { code: 'x' }]);
+
+  const idle = expectStatus(await memoria.post('/v1/threads', { context: { a: 1 } }), 201);
+  const none = expectStatus(await memoria.get(`/workflow/${idle.id}`), 200);
+  assert.deepEqual([none.run, none.run_id, none.run_status, none.most_recent_run_id, none.context],
+    [null, null, null, null, { a: 1 }]);
+  expectProblem(await memoria.get(`/workflow/${uuid()}`), 404, 'not_found');
+});
+
+test('an answer has the run that was resumed, not the newest', async (t) => {
+  const { open: memoria } = await startServer(t);
+  const first = await start(memoria);
+  const { workflow_id: id } = first;
+  await waits(memoria, first.run_id);
+  const second = await start(memoria, { workflow_id: id, policy: 'enqueue' });
+  assert.deepEqual([second.run_id === first.run_id, second.run_status], [false, 'queued']);
+  const current = async () => expectStatus(await memoria.get(`/workflow/${id}`), 200);
+  assert.deepEqual([(await current()).run_id, (await current()).most_recent_run_id],
+    [first.run_id, second.run_id]);
+  const answered = expectStatus(await memoria.post(`/workflow/input/${id}`, { input: 'a' }), 200);
+  assert.deepEqual([answered.run_id, answered.run.id, answered.run_status, answered.run.input],
+    [first.run_id, first.run_id, 'running', 'a']);
+  assert.equal((await current()).run_id, first.run_id);
+  await memoria.patch(`/v1/runs/${first.run_id}`, { status: 'completed' });
+  assert.deepEqual([(await current()).run_id, (await current()).run_status],
+    [second.run_id, 'running']);
+});
+
+test('child runs that wait are answered, the newest first or by id', async (t) => {
+  const { open: memoria } = await startServer(t);
+  const top = await start(memoria);
+  const other = await start(memoria);
+  const { workflow_id: id } = top;
+  const input = (body) => memoria.post(`/workflow/input/${id}`, body);
+  const children = [];
+  for (let i = 0; i < 3; i++) children.push(await child(memoria, top));
+  for (const run of children) await waits(memoria, run, run);
+  const newest = expectStatus(await memoria.get(`/workflow/${id}`), 200);
+  assert.deepEqual([newest.run_id, newest.run.state.pending_input, newest.run.parent_run_id],
+    [children[2], children[2], top.run_id]);
+  const byId = expectStatus(await input({ input: 1, run_id: children[0] }), 200);
+  assert.deepEqual([byId.run_id, byId.run.input, byId.run_status], [children[0], 1, 'running']);
+  for (const run of [children[2], children[1]])
+    assert.equal(expectStatus(await input({ input: 'x' }), 200).run_id, run);
+  assert.match(expectProblem(await input({ input: 'x' }), 409, 'transition_refused').detail,
+    /is not waiting/);
+  assert.match(expectProblem(await input({ input: 1, run_id: children[0] }), 409,
+    'transition_refused').detail, /is not waiting/);
+
+  // A run that waits for tools takes no input, and does not hide one that waits for a person.
+  await waits(memoria, children[0]);
+  const tools = expectStatus(await memoria.post(`/v1/threads/${id}/runs`,
+    { parent_run_id: top.run_id, dispatch: 'direct' }), 201).id;
+  for (const to of ['initializing', 'planning', 'executing', 'awaiting_tool'])
+    expectStatus(await memoria.post(`/v1/runs/${tools}/phase`, { to }), 200);
+  assert.match(expectProblem(await input({ input: 1, run_id: tools }), 409, 'conflict').detail,
+    /waits for tool results/);
+  assert.equal(expectStatus(await input({ input: 2 }), 200).run_id, children[0]);
+  assert.match(expectProblem(await input({ input: 3 }), 409, 'conflict').detail,
+    /waits for tool results/);
+
+  await waits(memoria, other.run_id);
+  expectFault(await input({ input: 1, run_id: other.run_id }), 422, 'invalid_input', '/run_id',
+    /a run of this thread/);
+  expectFault(await input({ input: 1, run_id: uuid() }), 422, 'invalid_input', '/run_id');
+});
+
+test('a start applies its policy to the run that is active', async (t) => {
+  const { open: memoria } = await startServer(t);
+  const first = await start(memoria, { user_input: 'one', preferences: { n: 1 } });
+  const { workflow_id: id } = first;
+  const again = (policy, more = {}) => memoria.post('/workflow/start',
+    { workflow_id: id, user_input: policy ?? 'none', policy, ...more });
+  const statusOf = async (run) => (await memoria.get(`/v1/runs/${run}`)).body.status;
+  for (const policy of ['reject', null, undefined])
+    expectProblem(await again(policy), 409, 'run_active');
+  expectFault(await again('ignore'), 422, 'invalid_input', '/policy');
+  const waiting = expectStatus(await again('enqueue'), 201);
+  assert.deepEqual([waiting.run_status, await statusOf(first.run_id)], ['queued', 'running']);
+  const next = expectStatus(await again('interrupt', { preferences: { n: 2 } }), 201);
+  assert.deepEqual([next.run_status, await statusOf(first.run_id), await statusOf(waiting.run_id)],
+    ['running', 'cancelled', 'cancelled']);
+  const tail = (workflow) => workflow.context.tail.map((m) => m.content);
+  assert.deepEqual(tail(next), ['one', 'enqueue', 'interrupt']);
+  // Rollback also removes what the cancelled run's start has written.
+  const last = expectStatus(await again('rollback'), 201);
+  assert.deepEqual(tail(last), ['one', 'enqueue', 'rollback']);
+  assert.deepEqual([last.preferences, await statusOf(next.run_id)], [{ n: 1 }, 'cancelled']);
+  await memoria.patch(`/v1/threads/${id}`, { run_policy: 'interrupt' });
+  assert.equal(expectStatus(await again(null), 201).run_status, 'running');
+  assert.equal(await statusOf(last.run_id), 'cancelled');
+});
+
+test('the documents of a workflow are for keys that may read threads', async (t) => {
+  const server = await startServer(t);
+  const { operator } = await twoTenants(server);
+  const [writer, both, reader] = [await withKey(operator, ['runs:write']),
+    await withKey(operator, ['runs:write', 'runs:read']),
+    await withKey(operator, ['runs:write', 'runs:read', 'threads:read'])];
+  const { workflow_id: id } = await start(operator, { preferences: { secret: 1 } });
+  const names = (workflow) => ['context', 'preferences', 'important_steps', 'run'].filter((name) =>
+    workflow[name] !== undefined);
+  const all = names(expectStatus(await reader.get(`/workflow/${id}`), 200));
+  assert.deepEqual(all, ['context', 'preferences', 'important_steps', 'run']);
+  assert.deepEqual(names(expectStatus(await both.get(`/workflow/${id}`), 200)), ['run']);
+  expectProblem(await writer.get(`/workflow/${id}`), 403, 'forbidden');
+  const again = { workflow_id: id, policy: 'interrupt' };
+  assert.deepEqual(names(await start(writer, again)), ['run'], 'a write returns what it created');
+  assert.deepEqual(names(await start(writer)), all);
+  for (const verb of ['pause', 'resume']) {
+    assert.deepEqual(names(expectStatus(await writer.post(`/workflow/${verb}/${id}`), 200)), []);
+    await operator.post(`/workflow/${verb === 'pause' ? 'resume' : 'pause'}/${id}`);
+    assert.deepEqual(names(expectStatus(await both.post(`/workflow/${verb}/${id}`), 200)), ['run']);
+    if (verb === 'pause') continue;
+    await operator.post(`/workflow/pause/${id}`);
+    assert.deepEqual(names(expectStatus(await reader.post(`/workflow/${verb}/${id}`), 200)), all);
+  }
+
+  // A kept answer is for keys that may read all of it.
+  const once = { headers: { 'Idempotency-Key': uuid() } };
+  const shown = await start(reader, again, once);
+  assert.deepEqual(names(shown), all);
+  const body = { user_input: 'Go', ...again };
+  assert.deepEqual(expectStatus(await reader.post('/workflow/start', body, once), 201), shown);
+  for (const [key, scope] of [[both, 'threads:read'], [writer, 'runs:read']])
+    assert.match(expectProblem(await key.post('/workflow/start', body, once), 403, 'forbidden')
+      .detail, new RegExp(`requires the scope ${scope}`));
+  const plain = { headers: { 'Idempotency-Key': uuid() } };
+  const made = await start(writer, again, plain);
+  assert.deepEqual(expectStatus(await writer.post('/workflow/start', body, plain), 201), made);
+});
+
+test('a gap names the cursor up to which events were pruned', async (t) => {
+  const { open: memoria } = await startServer(t);
+  await start(memoria); // so that ids and numbers of events differ
+  const { workflow_id: id, cursor: before } = await start(memoria);
+  for (const text of ['one', 'two', 'three'])
+    expectStatus(await memoria.post(`/v1/threads/${id}/events`, { kind: 'progress', text }), 201);
+  const { data } = expectStatus(await memoria.get(`/v1/threads/${id}/events`), 200);
+  const two = data.findIndex((e) => e.text === 'two');
+  expectStatus(await memoria.post(`/v1/threads/${id}/events/prune`,
+    { through_seq: data[two].seq }), 200);
+  const gap = { kind: 'gap', pruned_through: data[two].id, cursor: String(data[two].id) };
+  const late = followWs(memoria, `/workflow/ws/${id}?cursor=${before}`);
+  const [told, three] = await late.hears(2);
+  assert.deepEqual([told, three.text], [gap, 'three']);
+  late.say({ cursor: before });
+  assert.deepEqual((await late.hears(4)).slice(2), [gap, three]);
+
+  // After the gap's cursor, and for a client without a cursor, there is no gap.
+  for (const query of [`?cursor=${told.cursor}`, '']) {
+    const after = followWs(memoria, `/workflow/ws/${id}${query}`);
+    assert.deepEqual(await after.hears(1), [three]);
+  }
 });
 
 test('input without a question is refused and changes nothing', async (t) => {

@@ -2,7 +2,9 @@
 // Notebooks and the threads that are their sessions.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { expectFault, expectProblem, expectStatus, startServer, uuid } from './lib/server.mjs';
+import {
+  expectFault, expectProblem, expectStatus, startServer, twoTenants, uuid,
+} from './lib/server.mjs';
 
 /** One fault of bad input: where, and the whole rule. */
 function expectRule(answer, pointer, rule) {
@@ -99,6 +101,26 @@ test('notebooks', async (t) => {
     assert.equal(expectStatus(await open.get(`/v1/notebooks/${notebook.id}`), 200).sessions, 3);
   });
 
+  await t.test('a notebook is addressed by its number, too', async () => {
+    const notebook = await make({ title: 'by number' });
+    const path = `/v1/notebooks/${notebook.number}`;
+    const read = await open.get(path);
+    assert.deepEqual(expectStatus(read, 200), notebook);
+    const patched = expectStatus(await open.patch(path, { title: 'new' },
+      { headers: { 'If-Match': read.headers.get('etag') } }), 200);
+    assert.deepEqual([patched.id, patched.title], [notebook.id, 'new']);
+    const session = expectStatus(await open.post(`${path}/sessions`, {}), 201);
+    assert.equal(session.notebook_id, notebook.id);
+    const listed = expectStatus(await open.get(`${path}/sessions`), 200);
+    assert.deepEqual(listed.data.map((s) => s.thread_id), [session.thread_id]);
+    expectStatus(await open.del(`${path}/sessions/${session.thread_id}`), 204);
+    expectStatus(await open.del(path), 204);
+    expectProblem(await open.get(path), 404, 'not_found');
+    for (const bad of ['0', '-1', '1.5', 'x', '99999999999999999999'])
+      expectRule(await open.get(`/v1/notebooks/${bad}`), 'notebook_id',
+        'must be a UUID, or a number of at least 1');
+  });
+
   await t.test('links go with either end, threads stay without their notebook', async () => {
     const notebook = await make({ title: 'gone' });
     const [kept, deleted] = [await thread(), await thread()];
@@ -111,4 +133,14 @@ test('notebooks', async (t) => {
     expectProblem(await open.get(`/v1/threads/${kept}/notebook`), 404, 'not_found');
     expectProblem(await open.get(path), 404, 'not_found');
   });
+});
+
+test('a number is one of the own tenant', async (t) => {
+  const { alice, bob } = await twoTenants(await startServer(t));
+  const { number } = expectStatus(await alice.post('/v1/notebooks', { title: 'hers' }), 201);
+  for (const refused of [await bob.get(`/v1/notebooks/${number}`),
+    await bob.patch(`/v1/notebooks/${number}`, { title: 'his' }),
+    await bob.post(`/v1/notebooks/${number}/sessions`, {})])
+    expectProblem(refused, 404, 'not_found');
+  assert.equal(expectStatus(await alice.get(`/v1/notebooks/${number}`), 200).title, 'hers');
 });

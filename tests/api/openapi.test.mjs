@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The OpenAPI document against itself, and real answers against the document.
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import test from 'node:test';
+import Ajv from 'ajv/dist/2020.js';
 import { answersOfCheckpoints } from './lib/answers-checkpoints.mjs';
 import { answersOfFiles } from './lib/answers-files.mjs';
 import { answersOfResumption } from './lib/answers-resumption.mjs';
@@ -75,6 +77,8 @@ function conform(document, schema, value, at) {
   if (schema.enum !== undefined)
     assert.ok(schema.enum.includes(value), `${at} is ${value}, not one of ${schema.enum}`);
   if (type === 'string' && FORMATS[schema.format]) assert.match(value, FORMATS[schema.format], at);
+  if (type === 'integer' && schema.minimum !== undefined)
+    assert.ok(value >= schema.minimum, `${at} is ${value}, less than ${schema.minimum}`);
   if (type === 'array' && schema.items)
     value.forEach((item, i) => conform(document, schema.items, item, `${at}/${i}`));
   if (type !== 'object' || schema.properties === undefined) return;
@@ -95,6 +99,23 @@ test('every schema has an example, which is what the schema says', async (t) => 
     assert.equal(schema.examples?.length, 1, `${name} has an example`);
     conform(document, schema, schema.examples[0], name);
   }
+});
+
+test('every example is valid, for a validator of JSON Schema', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const ajv = new Ajv({ allErrors: true, strict: false });
+  for (const [name, pattern] of Object.entries(FORMATS)) ajv.addFormat(name, pattern);
+  ajv.addFormat('int64', { type: 'number', validate: Number.isSafeInteger });
+  ajv.addSchema({ $id: 'doc', ...document });
+  let validated = 0;
+  for (const [name, schema] of Object.entries(document.components.schemas)) {
+    const validate = ajv.compile({ $ref: `doc#/components/schemas/${name}` });
+    for (const example of schema.examples ?? []) {
+      assert.ok(validate(example), `${name}: ${JSON.stringify(validate.errors)}`);
+      validated++;
+    }
+  }
+  assert.ok(validated > 100, `${validated} examples`);
 });
 
 test('the document is OpenAPI 3.1 of this version of Cairn', async (t) => {
@@ -124,14 +145,79 @@ test('every reference resolves and every schema is referred to', async (t) => {
   );
 });
 
-test('every array says what its items are, but for those that take several kinds', async (t) => {
+test('every array has items, and every integer a minimum', async (t) => {
   const document = await readDocument(await startServer(t));
-  const untold = Object.entries(document.components.schemas).flatMap(([name, { properties }]) =>
-    Object.entries(properties ?? {})
-      .filter(([, member]) => [member.type].flat().includes('array') && !member.items)
-      .map(([member]) => `${name}.${member}`));
-  const several = /^Agent\w+\.tools$|\.attachments$|^StoreFoundNamespaces\.data$|^StoreBatch/;
-  assert.deepEqual(untold.filter((place) => !several.test(place)), []);
+  const lacks = (type, member) => [...everyValue([document.paths, document.components])]
+    .filter((value) => [value?.type].flat().includes(type) && value[member] === undefined);
+  assert.deepEqual(lacks('array', 'items'), []);
+  assert.deepEqual(lacks('integer', 'minimum'), []);
+  const zero = document.components.schemas.TokenUsage.properties.input_tokens;
+  assert.equal(zero.minimum, 0);
+});
+
+test('limits of texts and documents are described as bytes', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const texts = [...everyValue([document.paths, document.components])]
+    .filter((value) => value?.maxLength !== undefined);
+  assert.ok(texts.length > 100);
+  for (const text of texts) assert.match(text.description, /\d bytes/, JSON.stringify(text));
+  const { title, metadata, context } = document.components.schemas.ThreadBody.properties;
+  assert.match(title.description, /at most 1000 bytes$/);
+  assert.match(metadata.description, /at most 102400 bytes of JSON$/);
+  assert.match(context.description, /at most 1048576 bytes of JSON$/);
+  // A character may have 4 bytes: only of ASCII texts is a minimum also one of characters.
+  const places = Object.values(document.components.schemas)
+    .flatMap(({ properties }) => Object.entries(properties ?? {}));
+  const ascii = places.filter(([, { minLength }]) => minLength > 1).map(([name]) => name);
+  assert.deepEqual([...new Set(ascii)].sort(), ['currency', 'sha256']);
+});
+
+test('the parameters without which a request is rejected are marked as required', async (t) => {
+  const server = await startServer(t);
+  const document = await readDocument(server);
+  const walked = new Set();
+  for (const [name, { parameters, responses }, path] of operations(document)) {
+    const query = parameters.filter((p) => p.in === 'query');
+    if (!/^(GET|DELETE) /.test(name) || responses[101]) continue;
+    const [method] = name.split(' ');
+    const bare = path.replace(/\{(\w+)\}/g,
+      (_, id) => (/version|number|sequence/.test(id) ? '1' : uuid()));
+    const answer = await server.open.request(method, bare, { headers: { 'If-Match': '*' } });
+    const missing = answer.status !== 422 ? [] : answer.body.errors
+      .filter((fault) => query.some((p) => p.name === fault.pointer))
+      .map((fault) => [fault.pointer, fault.detail]);
+    assert.deepEqual(missing, query.filter((p) => p.required)
+      .map((p) => [p.name, 'must be given']), name);
+    if (missing.length > 0) walked.add(name);
+  }
+  assert.deepEqual([...walked].sort(), [
+    'DELETE /v1/store/items', 'GET /v1/messages/search', 'GET /v1/store/items',
+    'GET /v1/threads/{thread_id}/messages/search',
+  ]);
+});
+
+test('archives are tar files, and files bytes of any type', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const types = (content) => Object.keys(content ?? {});
+  const answers = ([, { responses }]) => types(responses[200]?.content);
+  for (const [name, operation] of operations(document)) {
+    if (/\/export$/.test(name))
+      assert.deepEqual(answers([name, operation]), ['application/x-tar'], name);
+    if (name === 'POST /v1/imports')
+      assert.deepEqual(types(operation.requestBody.content), ['application/x-tar']);
+    if (/^GET .*\/files\/\{name\}$/.test(name))
+      assert.deepEqual(answers([name, operation]), ['application/octet-stream']);
+  }
+  assert.deepEqual(types(document.paths['/metrics'].get.responses[200].content), ['text/plain']);
+});
+
+test('every operation has a tag that is described, and every tag has operations', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const used = new Set([...operations(document)].flatMap(([, { tags }]) => tags));
+  assert.deepEqual([...used].sort(), document.tags.map(({ name }) => name).sort());
+  for (const tag of document.tags) assert.ok(tag.description, tag.name);
+  for (const [name, operation] of operations(document))
+    assert.match(operation.description, /^Needs (no key|a key with)/, name);
 });
 
 test('operation ids are unique and plain', async (t) => {
@@ -153,10 +239,22 @@ test('every path parameter is declared, and no parameter twice', async (t) => {
     const all = parameters.map((p) => `${p.in} ${p.name}`);
     assert.equal(new Set(all).size, all.length, name);
     for (const p of parameters) {
-      assert.equal(p.required, p.in === 'path', `${name} ${p.name}`);
+      if (p.in !== 'query') assert.equal(p.required, p.in === 'path', `${name} ${p.name}`);
       assert.ok(p.schema, `${name} ${p.name}`);
     }
   }
+});
+
+test('ids in paths are UUIDs', async (t) => {
+  const document = await readDocument(await startServer(t));
+  const own = ['checkpoint_id', 'notebook_id', 'other_id', 'tool_use_id', 'workflow_id'];
+  const found = new Set();
+  for (const operations of Object.values(document.paths))
+    for (const { parameters = [] } of Object.values(operations))
+      for (const p of parameters.filter((x) => x.in === 'path' && /_id$/.test(x.name)))
+        if (resolve(document, p.schema ?? p).format !== 'uuid')
+          found.add(p.name);
+  assert.deepEqual([...found].filter((name) => !own.includes(name)), []);
 });
 
 test('every operation tells its success and its refusal', async (t) => {
@@ -186,12 +284,21 @@ test('every schema lists as required only members that it has', async (t) => {
   }
 });
 
+/** Asks at once, before the next request of the test deletes the object. */
+function statusOf(server, secret, path) {
+  const args = ['-s', '-I', '-o', '/dev/null', '-w', '%{http_code}', '-H',
+    `Authorization: Bearer ${secret}`, `${server.url}${path}`];
+  return Number(execFileSync('curl', args, { encoding: 'utf8' }));
+}
+
 // --- Real answers ----------------------------------------------------------------------------
 
 test('real answers have the members that the document tells of, and no others', async (t) => {
   const server = await startServer(t);
   const document = await readDocument(server);
   const seen = new Set();
+  let first = null; // key
+  const places = new Map(); // of the answers with the status 201
   /** Checks an answer against the operation that the path belongs to. */
   const check = (template, method, answer, status) => {
     expectStatus(answer, status);
@@ -201,28 +308,35 @@ test('real answers have the members that the document tells of, and no others', 
     const media = answer.headers.get('Content-Type')?.split(';')[0];
     if (answer.text === '')
       assert.equal(told.content, undefined, `${method} ${template} ${status} has no content`);
-    else if (told.content['application/octet-stream'])
+    else if (told.content['application/octet-stream'] || told.content['application/x-tar']) {
       assert.ok(answer.bytes.length > 0, `${method} ${template}`);
+      if (told.content['application/x-tar']) assert.equal(media, 'application/x-tar');
+    }
     else conform(document, told.content[media].schema, answer.body, `${method} ${template}`);
+    if (status === 201) {
+      const place = answer.headers.get('Location');
+      assert.match(place ?? '', /^\/(v1|workflow)\//, `${method} ${template}: Location`);
+      places.set(`${method} ${template}`, statusOf(server, first.secret, place));
+    }
     seen.add(`${method} ${template}`);
     return answer.body;
   };
 
-  const first = check(
-    '/v1/keys',
-    'post',
-    await server.open.post('/v1/keys', {
-      name: 'k',
-      scopes: ['operator'],
-      rate_limit_per_minute: 100000,
-    }),
-    201,
-  );
+  const opening = await server.open.post('/v1/keys', {
+    name: 'k',
+    scopes: ['operator'],
+    rate_limit_per_minute: 100000,
+  });
+  first = opening.body;
+  check('/v1/keys', 'post', opening, 201);
   const c = server.client(first.secret);
   check('/healthz', 'get', await c.get('/healthz'), 200);
   check('/readyz', 'get', await c.get('/readyz'), 200);
   check('/v1/whoami', 'get', await c.get('/v1/whoami'), 200);
+  check('/v1/tenant', 'get', await c.get('/v1/tenant'), 200);
+  check('/v1/tenant', 'patch', await c.patch('/v1/tenant', { settings: { locale: 'de' } }), 200);
   check('/v1/keys', 'get', await c.get('/v1/keys'), 200);
+  check('/v1/tickets', 'post', await c.post('/v1/tickets', { path: '/v1/events/stream' }), 201);
   check('/v1/keys/{key_id}', 'get', await c.get(`/v1/keys/${first.id}`), 200);
   const tenant = check(
     '/v1/tenants',
@@ -235,7 +349,8 @@ test('real answers have the members that the document tells of, and no others', 
   check(
     '/v1/tenants/{tenant_id}',
     'patch',
-    await c.patch(`/v1/tenants/${tenant.id}`, { name: 'y' }),
+    await c.patch(`/v1/tenants/${tenant.id}`,
+      { name: 'y', plan_tier: 'pro', quotas: { threads: 3 } }),
     200,
   );
   check(
@@ -335,6 +450,13 @@ test('real answers have the members that the document tells of, and no others', 
     await c.post(`/v1/runs/${run.id}/cancel`, { reason: 'x' }),
     200,
   );
+  const repeated = check(
+    '/v1/runs/{run_id}/retry',
+    'post',
+    await c.post(`/v1/runs/${run.id}/retry`, { backoff: { initial_ms: 5 } }),
+    201,
+  );
+  expectStatus(await c.post(`/v1/runs/${repeated.id}/cancel`), 200);
   check('/v1/runs/{run_id}', 'get', await c.get(`/v1/runs/${run.id}`), 200);
   check('/v1/runs', 'get', await c.get('/v1/runs'), 200);
   check(
@@ -421,6 +543,7 @@ test('real answers have the members that the document tells of, and no others', 
     await c.post('/workflow/start', { user_input: 'hi' }),
     201,
   );
+  check('/workflow/{workflow_id}', 'get', await c.get(`/workflow/${flow.workflow_id}`), 200);
   check(
     '/workflow/pause/{workflow_id}',
     'post',
@@ -459,23 +582,44 @@ test('real answers have the members that the document tells of, and no others', 
     .map(([name]) => name.replace(/^\w+/, (method) => method.toLowerCase()))
     .filter((name) => !seen.has(name) && !silent.has(name));
   assert.deepEqual(unseen, [], 'an answer of every operation was checked');
+
+  const creating = [...operations(document)]
+    .filter(([, { responses }]) => responses[201])
+    .map(([name]) => name.replace(/^\w+/, (method) => method.toLowerCase()));
+  // A key of another tenant is shown to that tenant.
+  const elsewhere = 'post /v1/tenants/{tenant_id}/keys';
+  assert.deepEqual(
+    creating.map((name) => [name, places.get(name)]),
+    creating.map((name) => [name, name === elsewhere ? 404 : 200]),
+    'each has created an object, and Location leads there',
+  );
 });
 
 test('refusals are Problem documents as the document tells', async (t) => {
   const server = await startServer(t);
   const document = await readDocument(server);
   const { alice } = await twoTenants(server);
+  const thread = expectStatus(await alice.post('/v1/threads', { title: 'a' }), 201);
   const refusals = [
-    [await server.open.get('/v1/threads'), 401],
-    [await alice.get('/v1/tenants'), 403],
-    [await alice.get(`/v1/threads/${uuid()}`), 404],
-    [await alice.put('/v1/threads', {}), 405],
-    [await alice.post('/v1/threads', { x: 1 }), 422],
-    [await alice.post('/v1/threads', undefined, { raw: '{' }), 400],
-    [await alice.post('/v1/threads', {}, { type: 'text/plain' }), 415],
+    ['GET', '/v1/threads', await server.open.get('/v1/threads'), 401],
+    ['GET', '/v1/tenants', await alice.get('/v1/tenants'), 403],
+    ['GET', '/v1/threads/{thread_id}', await alice.get(`/v1/threads/${uuid()}`), 404],
+    [null, null, await alice.put('/v1/threads', {}), 405],
+    ['POST', '/v1/threads', await alice.post('/v1/threads', { x: 1 }), 422],
+    ['POST', '/v1/threads', await alice.post('/v1/threads', undefined, { raw: '{' }), 400],
+    ['POST', '/v1/threads', await alice.post('/v1/threads', {}, { type: 'text/plain' }), 415],
+    ['GET', '/v1/events/ws', await alice.get('/v1/events/ws'), 426],
+    ['PATCH', '/v1/threads/{thread_id}', await alice.patch(`/v1/threads/${thread.id}`,
+      { title: 'b' }, { headers: { 'If-Match': '"9"' } }), 412],
+    ['PUT', '/v1/threads/{thread_id}/states/{name}',
+      await alice.put(`/v1/threads/${thread.id}/states/a`, { data: {} }), 428],
   ];
-  for (const [answer, status] of refusals) {
+  for (const [method, path, answer, status] of refusals) {
     expectStatus(answer, status);
     conform(document, { $ref: '#/components/schemas/Problem' }, answer.body, String(status));
+    if (method === null) continue;
+    const told = document.paths[path][method.toLowerCase()].responses[status];
+    const { content } = resolve(document, told);
+    assert.deepEqual(Object.keys(content), ['application/problem+json'], `${path} ${status}`);
   }
 });

@@ -11,6 +11,7 @@ import {
   uuid,
   withKey,
 } from './lib/server.mjs';
+import { followWs, readSse } from './lib/followers.mjs';
 
 const SCOPES = ['threads:read', 'threads:write', 'events:read', 'events:write',
   'participants:read', 'participants:write'];
@@ -177,4 +178,54 @@ test('online begins with a heartbeat and ends by itself, and each is told once',
   expectStatus(await admin.del(`/v1/threads/${thread}/participants/${id}`), 200);
   expectProblem(await admin.post(`/v1/threads/${thread}/participants/${id}/heartbeat`), 409,
     'conflict');
+});
+
+test('an open stream of the thread counts as online', async (t) => {
+  const { server, admin, alice, bob } = await household(t);
+  const there = server.db === null ? admin : (await server.join()).client(admin.secret);
+  const thread = (await newThread(alice)).id;
+  const elsewhere = (await newThread(alice)).id;
+  await join(admin, thread, { principal: 'user:bob' });
+  const agent = expectStatus(await admin.post('/v1/agents', { name: 'scribe' }), 201).id;
+  const worker = await withKey(admin, SCOPES, { principal: `agent:${agent}` });
+  await join(admin, thread, { principal: `agent:${agent}` });
+  const online = async (id = thread) => expectStatus(
+    await there.get(`/v1/threads/${id}/participants`), 200).data
+    .filter((p) => p.online).map((p) => p.name).sort();
+  const presence = async () => (await told(admin, thread, 'participant.updated'))
+    .map((p) => [p.name, p.online, p.changed]);
+
+  const sse = readSse(alice, `/v1/threads/${thread}/events/stream?kind=participant.updated`);
+  await sse.hears(1);
+  assert.deepEqual(await online(), ['alice']);
+  const streams = [followWs(worker, `/v1/threads/${thread}/events/ws`),
+    followWs(alice, `/workflow/ws/${thread}`)];
+  // Neither the stream of all threads nor one of a key without a principal is anybody's presence.
+  streams.push(followWs(bob, '/v1/events/ws'), followWs(admin, `/v1/threads/${thread}/events/ws`));
+  for (const stream of streams) await stream.opened;
+  await sse.hears(2);
+  assert.deepEqual(await online(), ['alice', 'scribe']);
+  assert.deepEqual(await online(elsewhere), []);
+  const begun = [['alice', true, ['online']], ['scribe', true, ['online']]];
+  assert.deepEqual(await presence(), begun);
+
+  // A short heartbeat shortens nothing; an end by heartbeat lasts until the stream renews.
+  const beat = async (ttl_s) => expectStatus(await alice.post(
+    `/v1/threads/${thread}/participants/me/heartbeat`, { ttl_s }), 200).online;
+  assert.equal(await beat(1), true);
+  assert.equal(await beat(0), false);
+  await eventually(async () => (await online()).includes('alice'));
+  assert.deepEqual(await presence(), [...begun, ['alice', false, ['online']],
+    ['alice', true, ['online']]]);
+
+  // Without streams everybody is offline after a while; who is removed, at once.
+  const left = expectStatus(
+    await admin.get(`/v1/threads/${thread}/participants?principal=user:alice`), 200).data[0];
+  assert.equal(expectStatus(
+    await admin.del(`/v1/threads/${thread}/participants/${left.id}`), 200).online, false);
+  await sse.ended;
+  for (const stream of streams) stream.close();
+  await eventually(async () => (await presence()).at(-1)[0] === 'scribe');
+  assert.deepEqual((await presence()).at(-1), ['scribe', false, ['online']]);
+  assert.deepEqual(await online(), []);
 });

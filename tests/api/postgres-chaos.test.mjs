@@ -114,7 +114,7 @@ async function checkRuns(client, logs, starters, workers) {
   assert.equal(new Set(completed).size, completed.length, 'completed twice');
   const finals = new Map();
   for (const event of [...logs.values()].flat())
-    if (event.payload?.to === 'completed')
+    if (event.payload?.change === 'run.status' && event.payload.to === 'completed')
       finals.set(event.run_id, (finals.get(event.run_id) ?? 0) + 1);
   for (const id of started) {
     const run = expectStatus(await client.get(`/v1/runs/${id}`), 200);

@@ -46,6 +46,57 @@ test('the resumption of a thread', async (t) => {
     assert.deepEqual([told.kind, told.payload], ['resumption.updated', { version: 1 }]);
   });
 
+  await t.test('is written back by a principal that may not see the prompt', async () => {
+    const agent = expectStatus(await open.post('/v1/agents', { name: uuid(),
+      system_prompt: 'of the agent', granted_to: ['user:*'] }), 201).id;
+    const thread = await newThread(open);
+    const path = `/v1/threads/${thread}/resumption`;
+    expectStatus(await open.post(`/v1/threads/${thread}/participants`,
+      { principal: 'user:ann' }), 201);
+    expectStatus(await open.post(`/v1/threads/${thread}/runs`, { agent_id: agent }), 201);
+    expectStatus(await open.put(path, LEAST, NEW), 201);
+    const as = { 'Cairn-Principal': 'user:ann', 'If-Match': '*' };
+    const { body } = await open.get(path, { headers: as });
+    assert.equal(body.system_prompt, null);
+    const { system_prompt: _, ...without } = body;
+    for (const sent of [body, { ...without, version: 2 }]) {
+      const { updated_at: __, ...same } = sent; // of the first write
+      expectStatus(await open.put(path, same, { headers: as }), 200);
+      assert.equal((await read(open, thread)).system_prompt, LEAST.system_prompt);
+    }
+    expectStatus(await open.put(path, { ...LEAST, system_prompt: 'theirs' }, { headers: as }), 200);
+    assert.equal((await read(open, thread)).system_prompt, 'theirs');
+  });
+
+  await t.test('counts the runs from before Cairn', async () => {
+    const [thread, other] = [await newThread(open), await newThread(open)];
+    const path = `/v1/threads/${thread}/resumption`;
+    const total = async (of) => (await read(open, of)).total_runs;
+    const runIn = async (of) => expectStatus(await open.post(`/v1/threads/${of}/runs`,
+      { dispatch: 'direct', status: 'completed' }), 201);
+    await runIn(thread);
+    expectStatus(await open.put(`/v1/threads/${other}/resumption`, LEAST, NEW), 201);
+    assert.equal(expectStatus(await open.put(path, { ...LEAST, total_runs: 5 }, NEW), 201)
+      .total_runs, 5);
+    await runIn(thread);
+    assert.equal(await total(thread), 6);
+    const any = { headers: { 'If-Match': '*' } };
+    // The number that was read before the last run.
+    expectStatus(await open.put(path, { ...LEAST, total_runs: 5 }, any), 200);
+    assert.equal(await total(thread), 6);
+    expectStatus(await open.put(path, LEAST, any), 200);
+    assert.equal(await total(thread), 6);
+    expectStatus(await open.patch(path, { total_runs: 9 }, any), 200);
+    expectStatus(await open.patch(path, { total_runs: 1, model: 'n' }, any), 200);
+    assert.deepEqual([await total(thread), await total(other)], [9, 0]);
+    expectFault(await open.patch(path, { total_runs: -1 }, any), 422, 'invalid_input',
+      '/total_runs', /0/);
+    const made = expectStatus(await open.post('/v1/imports?ids=remap', undefined, {
+      raw: (await open.get(`/v1/threads/${thread}/export`)).bytes,
+      type: 'application/x-tar' }), 201);
+    assert.equal(await total(made.objects.at(-1).to), 9);
+  });
+
   await t.test('keeps all that an engine writes', async () => {
     const thread = await newThread(open);
     const path = `/v1/threads/${thread}/resumption`;
@@ -69,11 +120,13 @@ test('the resumption of a thread', async (t) => {
     assert.deepEqual(now.tool_names, ['web_search', 'calculator']);
     assert.equal(expectStatus(await open.get(`/v1/threads/${thread}`), 200).title, body.title);
 
-    const second = expectStatus(await open.put(path, LEAST, at(1)), 200);
+    const delay = await open.patch(path, { base_delay: 0.1 + 0.2 }, at(1));
+    assert.equal(expectStatus(delay, 200).base_delay, 0.3, 'rounded to milliseconds');
+    const second = expectStatus(await open.put(path, LEAST, at(2)), 200);
     assert.equal(second.messages, undefined, 'a write is answered without the lists');
     const left = await read(open, thread);
     assert.deepEqual([left.messages, left.conversation_history, left.title, left.max_steps,
-      left.extras, left.version], [said(3), said(5), body.title, 50, {}, 2]);
+      left.extras, left.version], [said(3), said(5), body.title, 50, {}, 3]);
   });
 
   await t.test('is changed by who has seen it', async () => {
@@ -139,7 +192,7 @@ test('the resumption of a thread', async (t) => {
     await refuse({ server_tools: ['a'] }, '/server_tools/0', /object/);
     await refuse({ file_registry: { 'a/b': {} } }, '/file_registry/a~1b', /filename/);
     await refuse({ file_registry: [] }, '/file_registry', /object/);
-    await refuse({ base_delay: 0.0001 }, '/base_delay', /milliseconds/);
+    await refuse({ base_delay: 3600.0005 }, '/base_delay', /3600/);
     await refuse({ base_delay: 3601 }, '/base_delay', /3600/);
     await refuse({ base_delay: -1 }, '/base_delay', /least 0/);
     await refuse({ max_steps: 0 }, '/max_steps', /1/);
@@ -229,7 +282,12 @@ test('a run waits for its tools', async (t) => {
     const after = await read(open, run.thread_id);
     assert.deepEqual([after.awaiting_frontend_tools, after.pending_frontend_tools,
       after.pending_backend_results], [false, [], []]);
-    const told = (await eventsOf(open, run)).filter((e) => e.kind.startsWith('tool.'));
+    const all = await eventsOf(open, run);
+    assert.deepEqual(all.filter((e) => e.kind === 'run.phase').map((e) => e.payload), [
+      { from: 'created', to: 'awaiting_tool', trigger: 'tool_call' },
+      { from: 'awaiting_tool', to: 'executing', trigger: 'tool_result' },
+    ]);
+    const told = all.filter((e) => e.kind.startsWith('tool.'));
     assert.deepEqual(told.map((e) => [e.kind, e.payload]), [
       ['tool.awaited', { tools: [
         { tool_use_id: 'toolu_1', name: 'user_confirm', side: 'frontend' },
@@ -262,6 +320,27 @@ test('a run waits for its tools', async (t) => {
     assert.deepEqual(await pending(), [true, ['next']]);
     await give(open, run, result('next'));
     assert.deepEqual(await pending(), [false, []]);
+  });
+
+  await t.test('and the tools of another thread or run are not among them', async () => {
+    const runs = [await working(open), await working(open)];
+    for (const run of runs) {
+      expectStatus(await open.put(`/v1/threads/${run.thread_id}/resumption`, LEAST, NEW), 201);
+      await wait(open, run, [confirm('same'), confirm(`of ${run.id}`.replace(' ', '-'))],
+        { backend_results: [result(`done-${run.id}`)] });
+    }
+    for (const run of runs) {
+      const place = await read(open, run.thread_id);
+      assert.deepEqual(place.pending_frontend_tools.map((x) => x.tool_use_id),
+        ['same', `of-${run.id}`]);
+      assert.deepEqual(place.pending_backend_results.map((x) => x.tool_use_id),
+        [`done-${run.id}`]);
+    }
+    await give(open, runs[0], result('same'), result(`of-${runs[0].id}`));
+    assert.deepEqual((await readRun(open, runs[0])).input.tool_results.map((x) => x.tool_use_id),
+      ['same', `of-${runs[0].id}`, `done-${runs[0].id}`]);
+    assert.equal((await readRun(open, runs[1])).status, 'waiting_for_input');
+    assert.equal((await read(open, runs[1].thread_id)).pending_frontend_tools.length, 2);
   });
 
   await t.test('twice, and each pause has tools of its own', async () => {
@@ -326,6 +405,11 @@ test('a run waits for its tools', async (t) => {
     await refuse({ tools: [confirm('a')], backend_results: [{ tool_use_id: 'b' }] },
       '/backend_results/0/content', /given/);
     await refuse({ tools: [confirm('a')], messages: said(1) }, '/messages', /resumption/);
+    await refuse({ tools: [confirm('a')], current_step: 1 }, '/current_step', /resumption/);
+    expectStatus(await open.put(`/v1/threads/${run.thread_id}/resumption`, LEAST, NEW), 201);
+    await refuse({ tools: [confirm('a')], messages: [...said(1), {}] }, '/messages/1', /role/);
+    await refuse({ tools: [confirm('a')], messages: {} }, '/messages', /array/);
+    assert.deepEqual((await read(open, run.thread_id)).messages, []);
     await refuse({ tools: Array.from({ length: 5 }, (_, i) =>
       ({ ...confirm(`${i}`), input: { x: 'x'.repeat(250_000) } })) }, '/tools/4/input', /1048576/);
     assert.deepEqual(await toolsOf(open, run), []);
@@ -353,6 +437,7 @@ test('a run waits for its tools', async (t) => {
     assert.deepEqual(told.filter((e) => e.kind === 'tool.result').map((e) => e.payload.remaining),
       Array.from({ length: 20 }, (_, i) => 19 - i));
     assert.equal(told.filter((e) => e.payload?.from === 'waiting_for_input').length, 1);
+    assert.equal(told.filter((e) => e.payload?.trigger === 'tool_result').length, 1);
     assert.deepEqual((await readRun(open, run)).input.tool_results.map((r) => r.tool_use_id), ids);
   });
 

@@ -33,7 +33,7 @@ const setStatus = (client, id, status, more = {}) =>
 async function changes(client, threadId, after = 0) {
   const page = expectStatus(
     await client.get(`/v1/threads/${threadId}/events?after=${after}&limit=1000`), 200);
-  const told = page.data.filter((e) => e.kind !== 'history.created');
+  const told = page.data.filter((e) => !['history.created', 'run.phase'].includes(e.kind));
   return told.map(({ run_id: run, payload }) =>
     ({ run, change: payload.change, from: payload.from, to: payload.to, reason: payload.reason }));
 }
@@ -193,13 +193,14 @@ test('the events of a run come in the order of its changes, with what it said', 
     ['status', 'waiting_for_input', 'running'],
     ['status', 'running', 'paused'],
     ['status', 'paused', 'running'],
+    ['run.phase', 'created', 'completed'],
     ['history.created', null, undefined],
     ['final', 'running', 'completed'],
   ]);
-  assert.deepEqual(data.map((e) => e.seq), [2, 3, 4, 5, 6, 7, 8]);
+  assert.deepEqual(data.map((e) => e.seq), [2, 3, 4, 5, 6, 7, 8, 9]);
   assert.equal(data[1].payload.state.pending_input, 'which?');
   assert.equal(data[2].payload.input, 'this');
-  assert.deepEqual(data[6].payload.final_output, { ok: true });
+  assert.deepEqual(data[7].payload.final_output, { ok: true });
   const failed = await runIn(client, 'running');
   await setStatus(client, failed.id, 'failed', { error: { code: 'boom' } });
   const last = (await client.get(`/v1/threads/${failed.thread_id}/events?kind=error`)).body.data;
@@ -458,11 +459,21 @@ test('a direct run that waits its turn cannot be patched past the one before it'
 test('a thread with many large runs can still be paused, resumed and cancelled', async (t) => {
   const { open: client } = await startServer(t);
   const thread = await newThread(client, { run_policy: 'enqueue' });
-  const state = { big: 'x'.repeat(900_000) };
-  for (let i = 0; i < 24; i++)
-    await start(client, thread.id, { state });
-  for (const verb of ['pause', 'resume', 'cancel'])
+  const large = 'x'.repeat(100_000);
+  const runs = 240;
+  for (let i = 0; i < runs; i++)
+    await start(client, thread.id, { user_input: large, state: { large } });
+  for (const [verb, status] of
+    [['pause', 'paused'], ['resume', 'queued'], ['cancel', 'cancelled']]) {
     expectStatus(await client.post(`/v1/threads/${thread.id}/${verb}`), 200);
-  const left = (await client.get(`/v1/threads/${thread.id}/runs?status=cancelled`)).body.data;
-  assert.equal(left.length, 24);
+    let count = 0;
+    for (let page = '', more = true; more;) {
+      const { data, has_more, next_cursor } = expectStatus(
+        await client.get(`/v1/threads/${thread.id}/runs?status=${status}&limit=200${page}`), 200);
+      count += data.length;
+      more = has_more;
+      page = `&cursor=${next_cursor}`;
+    }
+    assert.equal(count, runs, verb);
+  }
 });

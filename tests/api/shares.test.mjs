@@ -261,12 +261,12 @@ async function expectStreamsEnd(admin, there) {
   expectStatus(await redeem(admin, made.token, 'bob'), 200);
   const ws = followWs(there, `/v1/threads/${thread}/events/ws`, as('bob'));
   const sse = readSse(there, `/v1/threads/${thread}/events/stream`, as('bob'));
-  await Promise.all([ws.hears(2), sse.hears(2)]);
+  await Promise.all([ws.hears(3), sse.hears(3)]); // the third: bob is online
   expectStatus(await admin.del(`/v1/threads/${thread}/shares/${made.id}`), 200);
   expectStatus(await admin.post(`/v1/threads/${thread}/events`, { kind: 'progress' }), 201);
-  assert.deepEqual(await ws.ended, { code: 1008, reason: 'access_ended cursor=2' });
-  assert.deepEqual(await sse.ended, { reason: 'access_ended', cursor: '2' });
-  assert.deepEqual([ws.heard.length, sse.heard.length], [2, 2]);
+  assert.deepEqual(await ws.ended, { code: 1008, reason: 'access_ended cursor=3' });
+  assert.deepEqual(await sse.ended, { reason: 'access_ended', cursor: '3' });
+  assert.deepEqual([ws.heard.length, sse.heard.length], [3, 3]);
 }
 
 test('revoking a share ends the streams of those who came by it', async (t) => {
@@ -279,6 +279,61 @@ test('revoking a share on one node ends the streams on another', onPostgres('sev
     const { server, admin } = await closed(t);
     await expectStreamsEnd(admin, (await server.join()).client(admin.secret));
   });
+
+/** n calls, some at a time. */
+async function calls(n, act) {
+  for (let from = 0; from < n; from += 50)
+    await Promise.all(Array.from({ length: Math.min(50, n - from) }, (_, i) => act(from + i)));
+}
+
+test('a copy has at most 1,000 objects of a kind, and 8 MiB of them', async (t) => {
+  const { admin } = await closed(t);
+  const messages = async (thread, i, content) => expectStatus(
+    await admin.post(`/v1/threads/${thread}/messages`, { content }), 201);
+  const put = async (thread, i, type, body) => expectStatus(
+    await admin.put(`/v1/threads/${thread}/${type}/${i}`, body,
+      { headers: { 'If-Match': '*' } }), 201);
+  const file = async (thread, i, metadata) => {
+    expectStatus(await admin.put(`/v1/threads/${thread}/files/${i}`, { i }), 201);
+    if (metadata)
+      expectStatus(await admin.patch(`/v1/threads/${thread}/files/${i}/info`, { metadata }), 200);
+  };
+  const removed = async (thread, i) => {
+    await file(thread, i);
+    expectStatus(await admin.del(`/v1/threads/${thread}/files/${i}`), 204);
+  };
+  const text = (bytes) => 'x'.repeat(bytes);
+  const rules = (what) => new RegExp(`^the thread has more than 1000 ${what}, the maximum`);
+  const bytes = (what) => new RegExp(`^the ${what} of the thread have more than 8388608 bytes`);
+  // Metadata and filenames of a message, {} and [], count too, and the frame of a document.
+  for (const [most, add, rule] of [
+    [1000, (thread, i) => messages(thread, i, 'x'), rules('messages')],
+    [1000, file, rules('files')],
+    [1000, removed, rules('deleted files')],
+    [1000, (thread, i) => put(thread, i, 'states', { data: {} }), rules('state documents')],
+    [32, (thread, i) => messages(thread, i, text(2 ** 18 - 4)), bytes('messages')],
+    [8, (thread, i) => put(thread, i, 'states', { data: { x: text(2 ** 20 - 8) } }),
+      bytes('state documents')],
+    [512, (thread, i) => file(thread, i, { x: text(2 ** 14 - 8) }), bytes('files')],
+  ])
+    await t.test(`${rule.source}`, async () => {
+      const { id } = await newThread(admin);
+      const made = await share(admin, id, { kind: 'copy' });
+      await calls(most, (i) => add(id, i));
+      const refused = async () => {
+        const answer = await redeem(admin, made.token, 'carol');
+        expectStatus(answer, 409);
+        assert.match(answer.body.detail, rule);
+      };
+      const copy = expectStatus(await redeem(admin, made.token, 'bob'), 200).thread_id;
+      await add(id, most);
+      // Bob has a copy already; carol would need a new one.
+      assert.equal(expectStatus(await redeem(admin, made.token, 'bob'), 200).thread_id, copy);
+      await refused();
+      const shares = await admin.get(`/v1/threads/${id}/shares`);
+      assert.equal(expectStatus(shares, 200).data[0].redemptions, 1);
+    });
+});
 
 test('a copy has what the thread had, and belongs to whoever redeemed the share', async (t) => {
   const { admin } = await closed(t);
@@ -314,7 +369,7 @@ test('a copy has what the thread had, and belongs to whoever redeemed the share'
   const mine = (await messages(first.thread_id, 'bob')).sort((a, b) => a.seq - b.seq);
   assert.deepEqual(mine.map((m) => [m.content, m.sender_role]),
     [['question', 'user'], ['answer', 'service']]);
-  assert.equal(mine[0].sender_id, first.participant_id);
+  assert.deepEqual(mine.map((m) => m.sender_id), [first.participant_id, null]);
   assert.equal(mine[1].responds_to, mine[0].id);
   assert.notEqual(mine[0].id, question.id);
   assert.equal((await messages(eve.thread_id, 'eve')).find((m) => m.content === 'question')

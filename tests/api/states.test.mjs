@@ -158,6 +158,21 @@ test('bad input is refused with the field and the rule', async (t) => {
   expectProblem(await open.get(`/v1/threads/${uuid()}/states`), 404, 'not_found');
 });
 
+test('a document is not written for an agent or a thread that does not exist', async (t) => {
+  const server = await startServer(t);
+  const { open } = server;
+  const { id: thread } = expectStatus(await open.post('/v1/threads', {}), 201);
+  const { id: agent } = expectStatus(await open.post('/v1/agents', { name: 'a' }), 201);
+  for (const path of [`/v1/agents/${uuid()}/config`, `/v1/agents/${uuid()}/states/x`,
+    `/v1/threads/${uuid()}/states/x`, `/v1/threads/${thread}/agents/${uuid()}/states/x`,
+    `/v1/threads/${uuid()}/agents/${agent}/states/x`])
+    for (const opts of [ANY, NEW])
+      expectProblem(await open.put(path, { data: {} }, opts), 404, 'not_found');
+  assert.deepEqual(server.sql('SELECT id FROM state_documents'), []);
+  const name = 'x'.repeat(200);
+  expectStatus(await open.put(`/v1/agents/${agent}/states/${name}`, { data: {} }, NEW), 201);
+});
+
 test('every write satisfies the schema, and a schema is one', async (t) => {
   const { open } = await startServer(t);
   const { bases: [base] } = await owners(open);

@@ -8,7 +8,8 @@ import {
   expectFault, expectProblem, expectSound, expectStatus, startServer, twoTenants, uuid,
 } from './lib/server.mjs';
 
-const newRun = async (client, body = { dispatch: 'direct' }) => {
+// Until a run starts, its log has no steps of Cairn (lifecycle.test.mjs).
+const newRun = async (client, body = {}) => {
   const thread = expectStatus(await client.post('/v1/threads', {}), 201).id;
   return expectStatus(await client.post(`/v1/threads/${thread}/runs`, body), 201);
 };
@@ -41,8 +42,9 @@ async function pages(client, path) {
 }
 
 const TYPES = [
-  'run_started', 'run_completed', 'run_failed', 'max_steps_reached', 'memory_retrieval',
-  'memory_update', 'memory_before_compact', 'memory_after_compact', 'compaction',
+  'run_started', 'run_completed', 'run_failed', 'run_cancelled', 'max_steps_reached',
+  'memory_retrieval', 'memory_update', 'memory_before_compact', 'memory_after_compact',
+  'compaction',
   'context_transformation', 'api_call_started', 'api_response_received', 'api_retry', 'api_error',
   'tool_execution', 'tool_error', 'final_answer_validation', 'final_answer_validation_failed',
   'file_generated', 'file_downloaded', 'file_stored', 'file_error', 'final_summary_generation',
@@ -196,6 +198,7 @@ test('steps of runs', async (t) => {
       number: 6, turn_id: null, step_number: 1, status: 'success', latency_ms: 850,
       tool_name: 'bash_code_execution', tool_use_id: 'toolu_123',
       input: { command: 'python chart.py' }, output: chart(run)[5].action_data.result,
+      awaited: false, side: null, deadline: null,
     });
     // Each of two calls has its own messages; a call whose start was not logged has none.
     const sent = [{ role: 'user', content: 'Again' }];
@@ -322,7 +325,8 @@ test('steps of runs', async (t) => {
     expectStatus(await open.post(`/v1/runs/${run.id}/steps`, step, fenced(claimed.fence)), 201);
     expectStatus(await open.patch(`/v1/runs/${run.id}`, { status: 'completed' },
       { type: 'application/merge-patch+json', ...fenced(claimed.fence) }), 200);
-    assert.equal((await append(open, run.id, { action_type: 'run_completed' })).number, 2);
+    // Steps 1 and 3 are those of Cairn.
+    assert.equal((await append(open, run.id, { action_type: 'run_completed' })).number, 4);
     expectProblem(await open.post(`/v1/runs/${uuid()}/steps`, step), 404, 'not_found');
   });
 
@@ -402,7 +406,7 @@ test('steps of runs', async (t) => {
 
   await t.test('a step has the agent of its run, and is found by it', async () => {
     const agent = expectStatus(await open.post('/v1/agents', { name: `a ${uuid()}` }), 201).id;
-    const run = await newRun(open, { dispatch: 'direct', agent_id: agent });
+    const run = await newRun(open, { agent_id: agent });
     await append(open, run.id, { action_type: 'run_started', agent_uuid: agent });
     await append(open, run.id, { action_type: 'error' });
     const page = await across(open, `agent_id=${agent}`);
@@ -532,4 +536,50 @@ test('steps of another tenant are not there', async (t) => {
   assert.equal((await across(alice, 'action_type=error')).data.length, 1);
   expectProblem(await bob.get(`/v1/runs/${run.id}/steps`), 404, 'not_found');
   expectProblem(await bob.get(`/v1/steps/summary?thread_id=${run.thread_id}`), 404, 'not_found');
+});
+
+test('steps without a timestamp have distinct times in the order of their numbers', async (t) => {
+  const { open } = await startServer(t);
+  const run = await newRun(open);
+  const batch = (n, more = {}) =>
+    append(open, run.id, { steps: Array(n).fill({ action_type: 'tool_execution', ...more }) });
+  await batch(1000);
+  await batch(1000);
+  await append(open, run.id, { action_type: 'error' });
+  const { data } = await pages(open, `/v1/runs/${run.id}/steps?limit=200`);
+  assert.equal(data.length, 2001);
+  for (let i = 1; i < data.length; i++)
+    assert.ok(data[i - 1].timestamp < data[i].timestamp, `${i}: ${data[i].timestamp}`);
+
+  // A time that the engine reports stays as it is, even far ahead of the steps after it.
+  const ahead = new Date(Date.now() + 3600 * 1000).toISOString();
+  const past = '2025-11-25T10:00:00.000000Z';
+  await append(open, run.id, { steps: [{ action_type: 'error', timestamp: past },
+    { action_type: 'error', timestamp: ahead }, { action_type: 'error' }] });
+  const last = (await pages(open, `/v1/runs/${run.id}/steps?limit=200`)).data.slice(2001);
+  assert.equal(last[0].timestamp, past);
+  assert.ok(moment(last[1].timestamp) > moment(last[2].timestamp));
+});
+
+test('steps of one batch that were sent with one time get distinct times', async (t) => {
+  const { open } = await startServer(t);
+  const run = await newRun(open);
+  const at = (us) => `2025-11-25T10:00:00.${String(us).padStart(6, '0')}Z`;
+  const log = async (...times) => {
+    const { data: old } = await pages(open, `/v1/runs/${run.id}/steps?limit=200`);
+    await append(open, run.id,
+      { steps: times.map((us) => ({ action_type: 'error', timestamp: at(us) })) });
+    const { data } = await pages(open, `/v1/runs/${run.id}/steps?limit=200`);
+    return data.slice(old.length).map((s) => s.timestamp);
+  };
+  for (const [sent, stored] of [
+    [[5, 5], [5, 6]],
+    [[5, 5, 5, 5], [5, 6, 7, 8]],
+    [[5, 5, 6, 6, 9], [5, 6, 7, 8, 9]], // a raised time takes the place of the next one
+    [[5, 4, 5, 5], [5, 4, 5, 6]], // a step never moves to another place in time
+    [[5, 5, 4, 4], [5, 6, 4, 5]],
+    [[7, 9], [7, 9]],
+  ])
+    assert.deepEqual(await log(...sent), stored.map(at), sent.join());
+  assert.deepEqual(await log(5), [at(5)], 'another batch');
 });

@@ -291,10 +291,14 @@ test('vectors of the store', async (t) => {
   await t.test('another put takes them away, or has its own', async () => {
     expectStatus(await put(open, namespace, 'east', { n: 1 }), 200);
     assert.deepEqual((await found([1, 0])).map(([key]) => key), ['both', 'north']);
-    const operations = [{ op: 'put', namespace, key: 'east', value: {}, ...vectors([0, -1]) },
-      { op: 'search', namespace_prefix: namespace, vector: [0, -1], limit: 1 }];
-    const { results } = expectStatus(await open.post('/v1/store/batch', { operations }), 200);
-    assert.deepEqual([results[1].data[0].key, results[1].data[0].score], ['east', 1]);
+    const batch = async (operation) => {
+      const answer = await open.post('/v1/store/batch', { operations: [operation] });
+      return expectStatus(answer, 200).results[0];
+    };
+    await batch({ op: 'put', namespace, key: 'east', value: {}, ...vectors([0, -1]) });
+    const { data: [nearest] } = await batch(
+      { op: 'search', namespace_prefix: namespace, vector: [0, -1], limit: 1 });
+    assert.deepEqual([nearest.key, nearest.score], ['east', 1]);
     expectStatus(await open.del(at(namespace, 'both')), 204);
     assert.deepEqual((await found([1, 0])).map(([key]) => key), ['east', 'north']);
   });
@@ -387,13 +391,17 @@ test('batches of the store', async (t) => {
 
   await t.test('operations are carried out in their order, each with its result', async () => {
     const namespace = ['batch'];
-    const [none, made, again, got, page, listed, gone, nothing, absent] = await results(
+    const [none, made, again, got] = await results(
       { op: 'get', namespace, key: 'a' },
       { op: 'put', namespace, key: 'a', value: { n: 1 } },
       { op: 'put', namespace, key: 'b', value: { n: 2 }, ttl_s: 60 },
       { op: 'get', namespace, key: 'a' },
+    );
+    const [page, listed] = await results(
       { op: 'search', namespace_prefix: namespace, filter: { n: { $gte: 1 } }, limit: 5 },
       { op: 'namespaces', prefix: ['*'] },
+    );
+    const [gone, nothing, absent] = await results(
       { op: 'delete', namespace, key: 'a' },
       { op: 'get', namespace, key: 'a' },
       { op: 'delete', namespace, key: 'a' },
@@ -418,16 +426,23 @@ test('batches of the store', async (t) => {
       'must not contain "."');
     await refused({ op: 'get', namespace: ['x'], key: 'k', value: {} }, '/value',
       'is not a member of a get');
+    for (const op of ['search', 'namespaces'])
+      await refused({ op }, '/op', 'must not search in a batch that changes items: ' +
+        'send searches in a batch of their own');
     await refused({ op: 'search', key: 'k' }, '/key', 'is not a member of a search');
     await refused({ op: 'search', limit: 201 }, '/limit', 'must be at most 200');
-    await refused({ op: 'search', filter: { x: { $x: 1 } } }, '/filter/x/$x',
+    const got = { op: 'get', namespace: ['x'], key: 'k' };
+    const refusedRead = async (bad, pointer, rule) =>
+      expectRule(await batch([got, bad]), `/operations/1${pointer}`, rule);
+    await refusedRead({ op: 'search', filter: { x: { $x: 1 } } }, '/filter/x/$x',
       'must be one of $eq, $ne, $gt, $gte, $lt, $lte, $in and $nin');
-    await refused({ op: 'namespaces', suffix: ['a.b'] }, '/suffix/0', 'must not contain "."');
+    await refusedRead({ op: 'namespaces', suffix: ['a.b'] }, '/suffix/0',
+      'must not contain "."');
     await refused({ op: 'move' }, '/op',
       'must be one of "get", "put", "delete", "search", "namespaces"');
     await refused({}, '/op', 'must be given');
     await refused(7, '', 'must be an object, not number');
-    expectFault(await batch([good, { op: 'search', cursor: 'x' }]), 400, 'invalid_cursor',
+    expectFault(await batch([got, { op: 'search', cursor: 'x' }]), 400, 'invalid_cursor',
       '/operations/1/cursor');
     expectRule(await batch([]), '/operations', 'must have at least 1 items');
     expectRule(await batch(Array(101).fill(good)), '/operations', 'must have at most 100 items');
@@ -442,6 +457,23 @@ test('batches of the store', async (t) => {
     assert.equal(second.headers.get('Idempotency-Replayed'), 'true');
     assert.deepEqual(expectStatus(second, 200), first);
     assert.equal((await get(open, ['once'], 'k')).body.version, 1);
+  });
+
+  await t.test('a batch that only reads does not use the writer', async () => {
+    const writes = async () => {
+      const { text } = await open.get('/metrics');
+      return Number(/^cairn_store_writes_total (\d+)$/m.exec(text)[1]);
+    };
+    const operations = [{ op: 'get', namespace: ['once'], key: 'k' },
+      { op: 'search', namespace_prefix: ['once'] }, { op: 'namespaces' }];
+    const before = await writes();
+    const options = { headers: { 'Idempotency-Key': uuid() } };
+    for (let i = 0; i < 50; i++) {
+      const answer = await batch(operations, options);
+      assert.equal(expectStatus(answer, 200).results[0].key, 'k');
+      assert.equal(answer.headers.get('Idempotency-Replayed'), null);
+    }
+    assert.ok(await writes() - before < 50, 'each read was a job of the writer');
   });
 
   await t.test('a hundred puts of one batch are newest first in their order', async () => {

@@ -130,6 +130,20 @@ test('threads are found by status, agent, title, metadata and time', async (t) =
   assert.deepEqual(await ids(open, `created_after=${at(a)}&created_before=${at(c)}`), [b.id, a.id]);
 });
 
+test('threads are found by four members of their metadata at once', async (t) => {
+  const { open } = await startServer(t);
+  // Each of four keys counts: the value of one under another key is not enough.
+  const four = { k1: 'w', k2: 'x', k3: 'y', k4: 'z' };
+  const whole = await make(open, { metadata: four });
+  for (const key of Object.keys(four)) {
+    const { [key]: value, ...others } = four;
+    await make(open, { metadata: { ...others, other: value } });
+    await make(open, { metadata: { ...four, [key]: 'else' } });
+  }
+  const query = Object.entries(four).map(([key, value]) => `metadata.${key}=${value}`);
+  assert.deepEqual(await ids(open, query.join('&')), [whole.id]);
+});
+
 test('the metadata filter follows every change of the metadata', async (t) => {
   const { open } = await startServer(t);
   const made = await make(open, { metadata: { env: 'prod', old: 'x', other: 'y' } });

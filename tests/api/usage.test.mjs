@@ -83,16 +83,29 @@ test('prices and usage', async (t) => {
     assert.deepEqual(other.long_context, { ...long, cache_write: 7.5, cache_read: 0.6 });
   });
 
+  await t.test('a price is rounded to 6 digits, as programs compute with floats', async () => {
+    const long = { above_tokens: 9, input: 2 / 3, output: 1e-7 };
+    const sent = { input: 0.1 + 0.2, output: 1.1 * 1.1, cache_write: 0.0000005,
+      cache_read: 0.00000049, long_context: long };
+    const made = expectStatus(await open.put('/v1/prices/floats', sent), 201);
+    assert.deepEqual([made.input, made.output, made.cache_write, made.cache_read],
+      [0.3, 1.21, 0.000001, 0]);
+    assert.deepEqual([made.long_context.input, made.long_context.output], [0.666667, 0]);
+    assert.deepEqual(expectStatus(await open.get('/v1/prices/floats'), 200), made);
+    // The rates of caches are computed from the rounded rate of input.
+    const odd = expectStatus(await open.put('/v1/prices/floats', { input: 1 / 3, output: 1 }), 200);
+    assert.deepEqual([odd.input, odd.cache_write, odd.cache_read], [0.333333, 0.416667, 0.033334]);
+    expectStatus(await open.del('/v1/prices/floats'), 204);
+  });
+
   await t.test('a bad price names the member and the rule, and makes no version', async () => {
     const put = (body) => open.put('/v1/prices/small', body);
-    const six = 'must have at most 6 digits after the decimal point';
-    expectRule(await put({ input: 0.0000001, output: 1 }), '/input', six);
     expectRule(await put({ input: -1, output: 1 }), '/input', 'must be at least 0');
     expectRule(await put({ input: 1 }), '/output', 'must be given');
     expectRule(
-      await put({ input: 1, output: 1, long_context: { above_tokens: 1, input: 1e-7, output: 1 } }),
+      await put({ input: 1, output: 1, long_context: { above_tokens: 1, input: -1, output: 1 } }),
       '/long_context/input',
-      six,
+      'must be at least 0',
     );
     expectRule(
       await put({ input: 1, output: 1, currency: 'usd' }),
@@ -306,6 +319,23 @@ test('eval runs', async (t) => {
     assert.deepEqual(listed, head);
   });
 
+  await t.test('a score is rounded to 6 digits, as programs compute with floats', async () => {
+    for (const [sent, kept] of [[2 / 3, 0.666667], [0.1 + 0.2, 0.3], [1.0000000000000002, 1],
+      [1e-17, 0], [-1e-17, 0]]) {
+      const { id, score } = await make({ name: 'floats', eval_type: 'floats', score: sent });
+      assert.equal(score, kept);
+      const path = `/v1/evals/${id}`;
+      assert.equal(expectStatus(await open.patch(path, { score: 1 / 3 }), 200).score, 0.333333);
+      assert.equal(expectStatus(await open.get(path), 200).score, 0.333333);
+      expectStatus(await open.del(path), 204);
+    }
+    for (const [sent, rule] of [['1e400', /at most 1$/], ['1.1', /at most 1$/],
+      ['-1e400', /at least 0$/], ['-0.1', /at least 0$/]])
+      expectFault(await open.post('/v1/evals', undefined,
+        { raw: `{"name": "floats", "eval_type": "floats", "score": ${sent}}` }), 422,
+      'invalid_input', '/score', rule);
+  });
+
   await t.test('lists are filtered by agent, type and run', async () => {
     const other = await make({ eval_type: 'own' });
     const ids = async (query) =>
@@ -331,11 +361,7 @@ test('eval runs', async (t) => {
   await t.test('what is wrong is named', async () => {
     const post = (body) => open.post('/v1/evals', { name: 'e', eval_type: 'own', ...body });
     expectRule(await post({ score: 1.1 }), '/score', 'must be at most 1');
-    expectRule(
-      await post({ score: 0.1234567 }),
-      '/score',
-      'must have at most 6 digits after the decimal point',
-    );
+    expectRule(await post({ score: 1.0000005 }), '/score', 'must be at most 1');
     expectRule(await post({ agent_id: uuid() }), '/agent_id', 'must be an agent of the tenant');
     expectRule(await post({ run_id: uuid() }), '/run_id', 'must be a run of the tenant');
     expectRule(await open.post('/v1/evals', { name: 'e' }), '/eval_type', 'must be given');

@@ -16,7 +16,7 @@
 
 #include "base/arena.h"
 
-enum { LEDGER_MAX = 512, LEDGER_TARGET = 192, LEDGER_SECRET = 96, LEDGER_TEXT = 1600 };
+enum { LEDGER_MAX = 640, LEDGER_TARGET = 192, LEDGER_SECRET = 96, LEDGER_TEXT = 1600 };
 
 enum ledger_kind {
     LEDGER_BEGIN,  /* text: the targets that it touches, by blanks; one may end in "*" */

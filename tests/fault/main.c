@@ -64,8 +64,10 @@ static const struct plan good_disk = {.is_recorded = true};
 /* A name or a number in a path may be any: it is data. An id has to be one that was saved. */
 static bool is_name(struct str segment)
 {
-    return segment.len > 2 && segment.ptr[0] == '{' &&
-           route_param_kind(str_slice(segment, 1, segment.len - 1)) != ROUTE_PARAM_UUID;
+    if (segment.len <= 2 || segment.ptr[0] != '{')
+        return false;
+    enum route_param kind = route_param_kind(str_slice(segment, 1, segment.len - 1));
+    return kind == ROUTE_PARAM_NUMBER || kind == ROUTE_PARAM_TEXT;
 }
 
 /* "/v1/threads/{thread_id}" and "/v1/threads/$thread". */

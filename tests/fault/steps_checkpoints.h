@@ -5,6 +5,22 @@
 
 #define GRAPH "/v1/threads/$graph"
 
+/* 300 different texts, which are several slices of a rehearsed checkpoint, in more than 64 KiB. */
+#define FILLER                                                                                 \
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567" \
+    "0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567" \
+    "01234567890123456789012345678901234567890123456789"
+#define TEXT(n) "\"" n FILLER "\""
+#define TEN(n)                                                                                \
+    TEXT(n "0")                                                                               \
+    "," TEXT(n "1") "," TEXT(n "2") "," TEXT(n "3") "," TEXT(n "4") "," TEXT(n "5") "," TEXT( \
+        n "6") "," TEXT(n "7") "," TEXT(n "8") "," TEXT(n "9")
+#define HUNDRED(n)                                                                      \
+    TEN(n "0")                                                                          \
+    "," TEN(n "1") "," TEN(n "2") "," TEN(n "3") "," TEN(n "4") "," TEN(n "5") "," TEN( \
+        n "6") "," TEN(n "7") "," TEN(n "8") "," TEN(n "9")
+#define LARGE_LIST "[" HUNDRED("0") "," HUNDRED("1") "," HUNDRED("2") "]"
+
 /* Checkpoints: stored whole, as changes and by versions; with writes; forked and copied. */
 #define CHECKPOINT_STEPS                                                                         \
     {.method = "POST", .target = "/v1/threads", .body = "{}", .save = "graph=/id"},              \
@@ -34,6 +50,13 @@
             .save = "point5=/id",                                                                \
             .read = GRAPH "/checkpoints/$point5",                                                \
             .shows = "/id /channel_values={\"a\":1,\"b\":2}"},                                   \
+        {.method = "POST",                                                                       \
+            .target = GRAPH "/checkpoints",                                                      \
+            .body = "{\"namespace\":\"l\",\"channel_values\":{\"l\":" LARGE_LIST "}}",           \
+            .save = "point7=/id",                                                                \
+            .read = GRAPH "/checkpoints/$point7",                                                \
+            .shows = "/id /size_bytes /channel_values/l/0=" TEXT(                                \
+                "000") " /channel_values/l/299=" TEXT("299")},                                   \
         {.method = "POST",                                                                       \
             .target = GRAPH "/checkpoints",                                                      \
             .body =                                                                              \

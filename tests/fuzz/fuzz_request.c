@@ -16,9 +16,9 @@
  * second; DAY advances the clock by a day before that.
  *
  * Conditions: every answer satisfies judge.h; a request that only reads, or is rejected, changes
- * nothing; a repeated request with the same Idempotency-Key gets the same answer and changes
- * nothing; a stream can be followed to its end; the events of every thread have no gap; and in the
- * end the rules of `cairn check` find nothing.
+ * nothing, except that a principal with an open stream is online; a repeated request with the same
+ * Idempotency-Key gets the same answer and changes nothing; a stream can be followed to its end;
+ * the events of every thread have no gap; and in the end the rules of `cairn check` find nothing.
  */
 #include "api/handlers.h"
 #include "api/threads/events_api.h"
@@ -202,6 +202,7 @@ struct asked {
     struct str secret; /* STR_NONE: without a key */
     const char *headers[MAX_HEADERS + 2];
     bool has_idempotency_key;
+    bool has_principal;
 };
 
 /* With the slots filled in. */
@@ -267,6 +268,7 @@ static void read_request(struct world *w, struct str text, struct asked *out)
         out->headers[n++] = arena_cstr(&w->arena, fill_in(w, header));
         out->has_idempotency_key =
             out->has_idempotency_key || str_starts_with(header, STR("Idempotency-Key:"));
+        out->has_principal = out->has_principal || str_starts_with(header, STR("Cairn-Principal:"));
     }
     struct str target = fill_in(w, str_slice(line, blank + 1, line.len));
     out->request =
@@ -363,7 +365,8 @@ static void follow(struct world *w, const struct route *route, const struct aske
         w->slots[CURSOR] = arena_str(&w->arena, str_of(event->cursor));
     }
     cairn_unsubscribe(s);
-    note_changes(w, false);
+    /* An event reports that the principal of an open stream is online. */
+    note_changes(w, asked->has_principal);
 }
 
 static cairn_answer *call(const struct asked *asked)

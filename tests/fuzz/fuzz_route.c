@@ -147,6 +147,8 @@ static bool is_good(struct call *call, size_t i, struct str param)
     switch (route_param_kind(route_param_name(call->route, i))) {
     case ROUTE_PARAM_UUID:
         return is_uuid(param);
+    case ROUTE_PARAM_EITHER:
+        return is_uuid(param) || is_number(param);
     case ROUTE_PARAM_NUMBER:
         return is_number(param);
     case ROUTE_PARAM_TEXT:
@@ -155,11 +157,21 @@ static bool is_good(struct call *call, size_t i, struct str param)
     abort();
 }
 
+/* A parameter that may be an id or a number is one of them. */
+static enum route_param kind_given(const struct call *call, size_t i)
+{
+    enum route_param kind = route_param_kind(route_param_name(call->route, i));
+    if (kind != ROUTE_PARAM_EITHER)
+        return kind;
+    return call->request.numbers[i] > 0 ? ROUTE_PARAM_NUMBER : ROUTE_PARAM_UUID;
+}
+
 /* In the one form that Cairn itself writes: every byte of a text is encoded. */
 static void write_param(struct buf *path, const struct call *call, size_t i)
 {
     char id[UUID_TEXT_LEN];
-    switch (route_param_kind(route_param_name(call->route, i))) {
+    switch (kind_given(call, i)) {
+    case ROUTE_PARAM_EITHER:
     case ROUTE_PARAM_UUID:
         uuid_format(call->request.params[i], id);
         buf_append(path, (struct str){id, sizeof id});
@@ -204,7 +216,8 @@ static void check_path(struct call *call, const struct str params[ROUTE_MAX_PARA
     for (size_t i = 0; i < ROUTE_MAX_PARAMS && !str_is_none(again[i]); i++) {
         struct uuid id;
         struct str text;
-        switch (route_param_kind(route_param_name(route, i))) {
+        switch (kind_given(call, i)) {
+        case ROUTE_PARAM_EITHER:
         case ROUTE_PARAM_UUID:
             FUZZ_CHECK(uuid_parse(again[i], &id) && uuid_eq(id, call->request.params[i]));
             FUZZ_CHECK(str_eq_nocase(again[i], params[i]));

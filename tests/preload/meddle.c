@@ -7,6 +7,8 @@
  * A fault counts its calls down: `left` of 0 fails this call and the `more` after it. -1 is none.
  * Only files count, by pread and pwrite, which nothing but SQLite uses here; of the calls to fsync
  * all count.
+ *
+ * Writes to files without a name, into which archives are spooled, wait while `spool_left` is 0.
  */
 /* Otherwise pread is another name of pread64; here each is itself. */
 #undef _FILE_OFFSET_BITS
@@ -20,6 +22,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -46,6 +49,8 @@ struct fault {
 struct orders {
     _Atomic int64_t wall_us; /* added to the wall clock */
     struct fault sync, write, read;
+    _Atomic int64_t spool_left; /* the writes that do not wait; -1: all */
+    _Atomic int64_t spool_waiting;
 };
 
 static struct orders *orders;
@@ -124,6 +129,27 @@ static bool strikes(struct fault *fault)
 
 #define FAILS(kind) (get_orders() != NULL && strikes(&orders->kind))
 
+static bool take_turn(_Atomic int64_t *left)
+{
+    int64_t seen = atomic_load(left);
+    while (seen > 0)
+        if (atomic_compare_exchange_weak(left, &seen, seen - 1))
+            return true;
+    return seen < 0;
+}
+
+static void wait_for_spool(int fd)
+{
+    struct stat info;
+    struct orders *o = get_orders();
+    if (o == NULL || atomic_load(&o->spool_left) < 0 || fstat(fd, &info) != 0 || info.st_nlink > 0)
+        return;
+    atomic_fetch_add(&o->spool_waiting, 1);
+    while (!take_turn(&o->spool_left))
+        usleep(1000);
+    atomic_fetch_sub(&o->spool_waiting, 1);
+}
+
 EXPORT int fsync(int fd)
 {
     NEXT(fsync);
@@ -139,12 +165,14 @@ EXPORT int fdatasync(int fd)
 EXPORT ssize_t pwrite(int fd, const void *data, size_t size, off_t at)
 {
     NEXT(pwrite);
+    wait_for_spool(fd);
     return FAILS(write) ? -1 : next.function(fd, data, size, at);
 }
 
 EXPORT ssize_t pwrite64(int fd, const void *data, size_t size, off64_t at)
 {
     NEXT(pwrite64);
+    wait_for_spool(fd);
     return FAILS(write) ? -1 : next.function(fd, data, size, at);
 }
 

@@ -78,11 +78,11 @@ class Members(unittest.TestCase):
 
     def test_pages_of_parts_continue_in_the_index_of_the_parent(self):
         self.assertEqual(self.texts()["archive_parts_of_tenant"],
-                         "SELECT t.id, p.number, p.name FROM things AS t JOIN parts AS p "
-                         "ON p.tenant_id = t.tenant_id AND p.thing_id = t.id "
+                         "SELECT t.id, p.number, p.name FROM things AS t CROSS JOIN parts AS p "
+                         "ON p.tenant_id = +t.tenant_id AND p.thing_id = +t.id "
                          "WHERE t.tenant_id = ?1 AND t.id >= ?2 "
                          "AND p.number > CASE WHEN t.id = ?2 THEN ?3 ELSE 0 END "
-                         "ORDER BY t.id, p.number LIMIT ?4")
+                         "ORDER BY t.id, t.rowid, p.number LIMIT ?4")
 
     def test_a_column_that_may_be_null_needs_no_line(self):
         self.add("ALTER TABLE things ADD COLUMN note TEXT;"

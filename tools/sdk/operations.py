@@ -21,6 +21,7 @@ ACTIONS = {
 }
 
 NAMES = {
+    "GET /workflow/{workflow_id}": "workflows.get",
     "GET /healthz": "health",
     "GET /readyz": "ready",
     "GET /metrics": "metrics",
@@ -75,6 +76,7 @@ class Parameter:
     name: str
     schema: dict
     summary: str = ""
+    required: bool = False
 
     @property
     def is_position(self) -> bool:
@@ -154,9 +156,10 @@ def answer_of(path: str, responses: dict) -> Tuple[str, Optional[dict], bool]:
     if "101" in codes:
         return "websocket", None, False
     with_content = [c for c in codes if responses[c].get("content")]
+    if path in ("/metrics", "/openapi.json"):
+        return "text" if path == "/metrics" else "json", None, False
     if not with_content:
-        return ("text" if path == "/metrics" else "json" if path == "/openapi.json" else "none",
-                None, False)
+        return "none", None, False
     kind, schema = first_content(responses[with_content[0]]["content"])
     if kind == "text/event-stream":
         return "sse", schema, False
@@ -187,7 +190,8 @@ def operation_of(method: str, path: str, raw: dict, siblings: int) -> Operation:
 
     def some(where: str) -> List[Parameter]:
         return [Parameter(p["name"], p["schema"],
-                          p.get("description") or p["schema"].get("description", ""))
+                          p.get("description") or p["schema"].get("description", ""),
+                          p["required"])
                 for p in parameters if p["in"] == where]
 
     query = [p for p in some("query") if p.name != "metadata.KEY"]

@@ -242,7 +242,8 @@ class Method:
         self.o, self.words = o, words
         self.page = page_schemas(o, schemas)
         self.body = self._body(schemas)
-        self.query = [Argument(p.name, self._query_type(p), False, p.summary) for p in o.query]
+        self.query = [Argument(p.name, self._query_type(p), p.required, p.summary)
+                      for p in o.query]
         for a in [*self.body, *self.query]:
             if a.name in [p.name for p in self.path_arguments()]:
                 a.name = ("to_" if o.name == "copy" else "body_") + a.name

@@ -145,7 +145,8 @@ def parameter_type(o, parameter):
 
 def query_interface(o):
     body = "".join(
-        comment(p.summary, "  ") + member_line("  ", f"{p.name}?", parameter_type(o, p))
+        comment(p.summary, "  ") + member_line(
+            "  ", p.name if p.required else f"{p.name}?", parameter_type(o, p))
         for p in o.query)
     if o.takes_metadata:
         body += comment("objects whose metadata has these members; up to 4", "  ")
@@ -166,12 +167,7 @@ export type JsonObject = { [member: string]: any };
 export type MetadataFilter = { [key: string]: string | number | boolean };
 
 /** A JSON Patch (RFC 6902), which an update accepts instead of a merge patch. */
-export type JsonPatch = Array<{
-  op: "add" | "remove" | "replace" | "move" | "copy" | "test";
-  path: string;
-  from?: string;
-  value?: unknown;
-}>;
+export type JsonPatch = JsonPatchOperation[];
 """
 
 
@@ -243,7 +239,8 @@ def arguments(o, body=None, query=None):
     found = [f"{camel(p.name)}: {type_of(p.schema)}" for p in o.path_parameters]
     found += [body] if body else body_argument(o)
     if has_query(o):
-        found.append(query or f"query?: T.{query_name(o)}")
+        optional = "" if any(p.required for p in o.query) else "?"
+        found.append(query or f"query{optional}: T.{query_name(o)}")
     return [*found, "options?: RequestOptions"]
 
 

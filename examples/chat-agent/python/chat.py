@@ -70,7 +70,7 @@ class Terminal:
             self.thread_id, content=text, sender_id=self.me["id"])
         run = self.cairn.agents.runs.create(
             ensure_agent(self.cairn), thread_id=self.thread_id, input={"message": text},
-            metadata={"message_id": message["id"]})
+            message=False, metadata={"message_id": message["id"]})
         return run["run_id"]
 
     def wait_for(self, run_id: str) -> None:

@@ -74,9 +74,9 @@ export class CairnStore extends BaseStore {
   }
 
   /**
-   * Sends all operations in one request and one transaction (in several if there are more than 100
-   * operations or 5 Mi characters of JSON). Reads see the state before the batch; of two puts with
-   * the same key the last one counts.
+   * Sends all reads in one request and then all changes in another, each in one transaction (in
+   * several if there are more than 100 operations or 5 Mi characters of JSON). Of two puts with the
+   * same key the last one counts.
    */
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
     const results: unknown[] = operations.map(() => null);
@@ -95,7 +95,11 @@ export class CairnStore extends BaseStore {
       } else reads.push([i, ask]);
     }
     const asks = [...reads, ...puts.values()];
-    const answers = await this.#ask(asks.map(([, ask]) => ask));
+    // Searches do not go with changes: the server runs them apart from its writer.
+    const answers = [
+      ...(await this.#ask(reads.map(([, ask]) => ask))),
+      ...(await this.#ask([...puts.values()].map(([, ask]) => ask))),
+    ];
     for (const [at, [i, ask]] of asks.entries()) results[i] = ask.read(answers[at]);
     return results as OperationResults<Op>;
   }

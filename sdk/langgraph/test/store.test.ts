@@ -253,7 +253,7 @@ describe("with embeddings, as InMemoryStore", () => {
 });
 
 describe("on Cairn", () => {
-  it("is one request for a batch, and needs no right to write for a read alone", async () => {
+  it("sends reads and changes of a batch in one request each, and needs no right to write for a read alone", async () => {
     const { sent, fetch } = recorder();
     const store = new CairnStore({ client: clientOf(tenant, { fetch }) });
     await store.batch([
@@ -262,7 +262,8 @@ describe("on Cairn", () => {
       { namespace: ["n"], key: "a" },
       { namespacePrefix: ["n"] },
     ]);
-    expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual(["POST /v1/store/batch"]);
+    const batch = "POST /v1/store/batch";
+    expect(sent.map(({ method, path }) => `${method} ${path}`)).toEqual([batch, batch]);
 
     const { secret } = await client.keys.create({ name: "reader", scopes: ["store:read"] });
     const reader = new CairnStore({ client: { baseUrl: server.url, apiKey: secret! } });

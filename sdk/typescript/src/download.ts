@@ -34,8 +34,9 @@ export class Download implements AsyncIterable<Uint8Array> {
     return this.headers.get("Content-Type") ?? "application/octet-stream";
   }
 
-  /** The size in bytes, if the server sent it. */
+  /** The size in bytes, if the server sent it. Of a compressed response it is not known. */
   get size(): number | undefined {
+    if (this.headers.has("Content-Encoding")) return undefined;
     const text = this.headers.get("Content-Length");
     return text === null ? undefined : Number(text);
   }

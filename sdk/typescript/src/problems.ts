@@ -37,6 +37,8 @@ const BY_CODE: Record<string, Meaning> = {
   answer_too_large: LARGE,
   idempotency_key_reused: [E.IdempotencyKeyReused, "Use a new key for another request."],
   rate_limited: [E.RateLimited, "Send fewer requests with this key; see `retryAfter`."],
+  quota_exceeded: [E.RateLimited, "A quota of the tenant is used up; see `retryAfter` and GET /v1/tenant."],
+  quota_full: [E.StorageFull, "Delete something, or ask the operator for a larger quota."],
   storage_full: [E.StorageFull, "Free space; deletes still work."],
   outcome_unknown: UNKNOWN,
   data_damaged: [E.DataDamaged, "Restore from a backup; `cairn check` finds all damage."],

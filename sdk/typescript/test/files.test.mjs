@@ -184,7 +184,14 @@ test('uploads and downloads', async (t) => {
     });
     const item = await client.agents.storage.get(agent.id, 'a/b');
     assert.equal(item.contentType, 'application/json');
+    assert.equal(item.size, 7, 'JSON is stored without blanks');
     assert.deepEqual(await item.json(), { n: 1 });
+    // fetch asks for a compressed response, and decodes it.
+    const value = JSON.stringify({ text: 'a'.repeat(5000) });
+    await client.agents.storage.put(agent.id, 'a/b', value, { contentType: 'application/json' });
+    const large = await client.agents.storage.get(agent.id, 'a/b');
+    assert.equal(large.headers.get('Content-Encoding'), 'gzip');
+    assert.deepEqual([large.size, await large.text()], [undefined, value]);
   });
 });
 

@@ -41,7 +41,7 @@ static struct str cursor_of(struct arena *arena, const struct agent_link *link)
 static enum error read_cursor(
     struct call *call, struct str cursor, struct agent_link_mark *out_mark)
 {
-    struct str text = STR_NONE, position;
+    struct str text, position;
     *out_mark = (struct agent_link_mark){0};
     TRY(cursor_to_text(call, cursor, &text));
     if (str_is_none(text))

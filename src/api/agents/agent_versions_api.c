@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Versions of agents: their definitions, the active one, and the differences between two. */
+#include "api/agents/agent_versions_api.h"
+
 #include "api/handlers.h"
 #include "base/semver.h"
 #include "model/agents/agent_versions.h"
@@ -36,6 +38,8 @@ static const struct field version_fields[] = {
 #undef OF
 const struct schema schema_agent_version_head =
     SCHEMA("AgentVersionHead", struct agent_version, version_fields, IN_READ);
+const struct schema schema_agent_definition =
+    SCHEMA("AgentDefinition", struct agent_version, version_fields, IN_PARTS);
 const struct schema schema_agent_version =
     SCHEMA("AgentVersion", struct agent_version, version_fields, IN_READ | IN_PARTS);
 
@@ -43,12 +47,13 @@ const struct schema schema_agent_version =
 static const struct field draft_fields[] = {
     FIELD(STRING_OR_NONE, version, IN_BODY,
         "semantic version, greater than all versions of the agent; alternative to bump", .min = 1,
-        .max = SEMVER_MAX_BYTES),
+        .max = SEMVER_MAX_BYTES, .hide_none = true),
     FIELD(ENUM_OR_NONE, bump, IN_BODY, "number of the newest version to increase",
-        .choices = semver_bumps),
+        .choices = semver_bumps, .hide_none = true),
     FIELD(STRING_OR_NULL, description, IN_BODY | IN_PATCH, "description of the changes",
         .max = VERSION_NOTE_MAX_BYTES),
-    FIELD(BOOL_OR_NONE, activate, IN_BODY, "activate the version at once; default: false"),
+    FIELD(BOOL_OR_NONE, activate, IN_BODY, "activate the version at once; default: false",
+        .hide_none = true),
     DEFINITION_FIELDS(definition, IN_BODY | IN_PATCH),
 };
 #undef OF
@@ -101,7 +106,7 @@ enum error handle_agent_version_list(struct call *call, struct context *c)
 enum error handle_agent_version_get(struct call *call, struct context *c)
 {
     struct agent_version version;
-    TRY(agent_version_get(c, call->request.params[0], call->request.texts[1], &version));
+    TRY(agent_version_show(c, call->request.params[0], call->request.texts[1], &version));
     return answer(call, &version);
 }
 
@@ -127,11 +132,18 @@ static unsigned given_parts(const struct call *call)
 
 enum error handle_agent_version_create(struct call *call, struct context *c)
 {
-    struct agent_version_draft draft = *(const struct agent_version_draft *)call->request.input;
+    struct uuid agent_id = call->request.params[0];
+    struct agent_version_draft merged, newest = {0};
     struct agent_version version;
-    draft.parts = given_parts(call);
+    bool has_newest = false;
     TRY(agent_allow_tenant(c));
-    TRY(agent_version_create(c, call->request.params[0], &draft, &version));
+    TRY(agent_lock(c, agent_id));
+    TRY(agent_version_find_newest(c, agent_id, &has_newest, &version));
+    if (has_newest)
+        TRY(agent_definition_read(c, version.parts, &newest.definition));
+    TRY(call_apply_patch(call, &newest, &merged));
+    merged.parts = given_parts(call);
+    TRY(agent_version_create(c, agent_id, &merged, &version));
     return answer(call, &version);
 }
 
@@ -152,9 +164,7 @@ enum error handle_agent_version_patch(struct call *call, struct context *c)
 
 static enum error answer_agent(struct call *call, enum error e, const struct agent *agent)
 {
-    if (e == OK)
-        call_answer(call, &schema_agent, agent, agent->revision);
-    return e;
+    return e == OK ? call_answer(call, &schema_agent, agent, agent->revision) : e;
 }
 
 enum error handle_agent_version_activate(struct call *call, struct context *c)

@@ -1,13 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Agents. */
+#include "api/agents/agent_versions_api.h"
 #include "api/handlers.h"
 #include "model/agents/agent_versions.h"
+#include "model/threads/participants.h"
 
 struct agent_body {
     struct agent agent; /* the first member: rows of an agent and of the body share a table */
     bool has_is_active;
     struct agent_definition definition;
 };
+/* An agent with its definition, if the request asks for it. */
+struct agent_whole {
+    struct agent agent; /* the first member, as in agent_body */
+    bool has_definition;
+    struct agent_version definition;
+};
+enum { IN_DEFINITION = IN_SHOWN(0) };
+
 #define OF struct agent_body
 static const struct field agent_fields[] = {
     FIELD_OF(agent, UUID, id, IN_READ),
@@ -35,9 +45,16 @@ static const struct field agent_fields[] = {
     FIELD_OF(agent, TIME, created_at, IN_READ),
     FIELD_OF(agent, TIME, updated_at, IN_READ),
     FIELD_OF(agent, INT, revision, IN_READ, "number in the ETag"),
+#undef OF
+#define OF struct agent_whole
+    FIELD(NESTED_OR_NULL, definition, IN_DEFINITION,
+        "definition of the active version; only with include=definition",
+        .nested = &schema_agent_definition, .hide_none = true),
 };
 #undef OF
 const struct schema schema_agent = SCHEMA("Agent", struct agent, agent_fields, IN_READ);
+const struct schema schema_agent_whole =
+    SCHEMA("AgentWhole", struct agent_whole, agent_fields, IN_READ | IN_DEFINITION);
 const struct schema schema_agent_body =
     SCHEMA("AgentBody", struct agent_body, agent_fields, IN_BODY);
 const struct schema schema_agent_patch = SCHEMA("AgentPatch", struct agent, agent_fields, IN_PATCH);
@@ -46,6 +63,8 @@ struct agents_query {
     struct page_query page;
     struct str name;
     enum agent_kind kind;
+    bool has_is_active;
+    bool is_active;
 };
 #define OF struct agents_query
 static const struct field agents_query_fields[] = {
@@ -53,10 +72,23 @@ static const struct field agents_query_fields[] = {
     FIELD(STRING_OR_NONE, name, IN_QUERY, "exact name of the agent", .min = 1,
         .max = AGENT_NAME_MAX_BYTES),
     FIELD(ENUM_OR_NONE, kind, IN_QUERY, .choices = agent_kinds),
+    FIELD(BOOL_OR_NONE, is_active, IN_QUERY, "only agents that may start runs, or only the others"),
 };
 #undef OF
 const struct schema query_agents =
     SCHEMA("AgentsQuery", struct agents_query, agents_query_fields, IN_QUERY);
+
+struct agent_query {
+    enum include include;
+};
+#define OF struct agent_query
+static const struct field agent_query_fields[] = {
+    FIELD(ENUM_OR_NONE, include, IN_QUERY,
+        "definition: include the definition of the active version", .choices = include_definition),
+};
+#undef OF
+const struct schema query_agent =
+    SCHEMA("AgentQuery", struct agent_query, agent_query_fields, IN_QUERY);
 
 static enum error answer(struct call *call, const struct agent *agent)
 {
@@ -78,17 +110,43 @@ enum error handle_agent_list(struct call *call, struct context *c)
     const struct agents_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct agent *agents = ARENA_ARRAY(call->arena, struct agent, page.limit);
-    struct agent_filter filter = {.name = q->name, .kind = q->kind};
+    struct agent_filter filter = {.name = q->name,
+        .kind = q->kind,
+        .has_is_active = q->has_is_active,
+        .is_active = q->is_active};
     TRY(cursor_to_uuid(call, q->page.cursor, &filter.has_before, &filter.before));
     TRY(agent_list(c, &filter, &page, agents));
     return call_answer_page(call, &schema_agent, agents, &page, CURSOR_BY(struct agent, id));
 }
 
+/* The number of the agent does not cover its definition, which may change until a run uses it. */
+static enum error answer_whole(struct call *call, struct context *c, struct uuid id)
+{
+    const struct agent_query *q = call->request.query;
+    struct agent_whole whole = {0};
+    TRY(agent_get(c, id, &whole.agent));
+    if (q->include == INCLUDE_NONE || str_is_none(whole.agent.version))
+        return call_answer(call, &schema_agent_whole, &whole, whole.agent.revision);
+    TRY(agent_version_get(c, id, whole.agent.version, &whole.definition));
+    whole.has_definition = true;
+    return call_answer(call, &schema_agent_whole, &whole, 0);
+}
+
 enum error handle_agent_get(struct call *call, struct context *c)
 {
-    struct agent agent;
-    TRY(agent_get(c, call->request.params[0], &agent));
-    return answer(call, &agent);
+    return answer_whole(call, c, call->request.params[0]);
+}
+
+/* A principal finds only its own agent, as by the id. */
+enum error handle_agent_get_by_name(struct call *call, struct context *c)
+{
+    struct str name = call->request.texts[0];
+    struct uuid id;
+    bool found;
+    TRY(agent_find_by_name(c, name, &found, &id));
+    if (!found || (!str_is_none(c->principal) && !principal_is_agent(c->principal, id)))
+        return problem_set(c->problem, ERR_NOT_FOUND, "no agent has this name");
+    return answer_whole(call, c, id);
 }
 
 enum error handle_agent_patch(struct call *call, struct context *c)
@@ -106,6 +164,7 @@ enum error handle_agent_patch(struct call *call, struct context *c)
 enum error handle_agent_delete(struct call *call, struct context *c)
 {
     TRY(agent_allow_tenant(c));
-    TRY(agent_delete(c, call->request.params[0]));
-    return call_answer_nothing(call);
+    bool more = false;
+    enum error e = agent_delete_some(c, call->request.params[0], &more);
+    return call_answer_deletion(call, e, more);
 }

@@ -161,10 +161,9 @@ enum error handle_checkpoint_put(struct call *call, struct context *c)
     TRY(checkpoint_put(c, &put, &checkpoint, &is_new));
     checkpoint.channel_values = STR_NONE;
     checkpoint.pending_writes = STR_NONE;
-    call_answer(call, &schema_checkpoint, &checkpoint, 0);
     if (is_new)
         call->answer.status = 201;
-    return OK;
+    return call_answer(call, &schema_checkpoint, &checkpoint, 0);
 }
 
 /* --- One object ---------------------------------------------------------------------------- */
@@ -219,6 +218,10 @@ struct list_query {
     struct uuid id_before;
     bool has_before;
     struct uuid before;
+    bool has_from;
+    int64_t from;
+    bool has_to;
+    int64_t to;
     enum show include;
     bool has_run_id;
     struct uuid run_id;
@@ -232,6 +235,8 @@ static const struct field list_query_fields[] = {
         "only this namespace; empty: the outermost graph", .max = CHECKPOINT_NAMESPACE_MAX_BYTES),
     FIELD(UUID_OR_NONE, id_before, IN_QUERY,
         "only checkpoints with a smaller id; no checkpoint with this id has to exist"),
+    FIELD(TIME_OR_NONE, from, IN_QUERY, "only checkpoints put at or after this time"),
+    FIELD(TIME_OR_NONE, to, IN_QUERY, "only checkpoints put before this time"),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "values (with their versions), writes, or all",
         .choices = shows),
     FIELD(UUID_OR_NONE, before, IN_ONE_THREAD, "only checkpoints that were put before this one"),
@@ -263,7 +268,7 @@ static enum error read_cursor(
     struct call *call, struct str cursor, struct checkpoint_filter *filter)
 {
     struct checkpoint_mark *out = &filter->before;
-    struct str rest = STR_NONE, at, thread;
+    struct str rest, at, thread;
     if (!filter->of_all)
         return cursor_to_number(call, cursor, &out->sequence_num);
     TRY(cursor_to_text(call, cursor, &rest));
@@ -289,6 +294,10 @@ enum error checkpoints_answer_list(struct call *call, struct context *c,
     filter->before_id = q->before;
     filter->has_id_before = q->has_id_before;
     filter->id_before = q->id_before;
+    filter->has_from = q->has_from;
+    filter->from = q->from;
+    filter->has_to = q->has_to;
+    filter->to = q->to;
     filter->show = parts[q->include];
     memcpy(filter->metadata_keys, call->request.metadata_keys, sizeof filter->metadata_keys);
     memcpy(filter->metadata_values, call->request.metadata_values, sizeof filter->metadata_values);

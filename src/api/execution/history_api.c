@@ -117,7 +117,8 @@ struct context_query {
 #define OF struct context_query
 static const struct field context_query_fields[] = {
     FIELD_AS(INT_OR_NONE, "history_runs", runs, IN_QUERY,
-        "number of last completed runs; default: 5", .min = 1, .max = CONTEXT_RUNS_MAX),
+        "number of last completed runs; default: the setting of the agent, or 5", .min = 1,
+        .max = CONTEXT_RUNS_MAX),
     FIELD(INT_OR_NONE, max_tokens, IN_QUERY, "budget of estimated tokens; default: 1000000",
         .min = 1, .max = CONTEXT_TOKENS_MAX),
     FIELD(BOOL_OR_NONE, include_system, IN_QUERY,
@@ -142,12 +143,14 @@ const struct schema schema_history_context =
 enum error handle_thread_context(struct call *call, struct context *c)
 {
     const struct context_query *q = call->request.query;
-    const struct history_context_query query = {
-        .runs = q->has_runs ? q->runs : CONTEXT_RUNS_DEFAULT,
+    struct history_context_query query = {
+        .runs = q->runs,
         .max_tokens = q->has_max_tokens ? q->max_tokens : CONTEXT_TOKENS_MAX,
         .with_system = q->include_system,
     };
     struct history_context context;
+    if (!q->has_runs)
+        TRY(history_runs_in_context(c, call->request.params[0], &query.runs));
     TRY(history_context(c, call->request.params[0], &query, &context));
     return call_answer(call, &schema_history_context, &context, 0);
 }

@@ -7,8 +7,8 @@
 #include "api/execution/memoria.h"
 
 #include "api/handlers.h"
+#include "api/http/access.h"
 #include "api/threads/events_api.h"
-#include "base/json/json_patch.h"
 #include "model/execution/runs.h"
 #include "model/threads/participants.h"
 
@@ -21,6 +21,7 @@ struct workflow_start {
     bool has_ask_clarifications;
     bool ask_clarifications;
     struct str preferences;
+    enum run_policy policy;
 };
 #define OF struct workflow_start
 static const struct field start_fields[] = {
@@ -30,6 +31,9 @@ static const struct field start_fields[] = {
     FIELD(BOOL_OR_NONE, ask_clarifications, IN_BODY),
     FIELD(OBJECT_OR_NULL, preferences, IN_BODY, "replaces the preferences of the conversation",
         .max = THREAD_DOCUMENT_MAX_BYTES),
+    FIELD(ENUM_OR_NULL, policy, IN_BODY,
+        "handling of unfinished runs of the conversation; default: its run_policy",
+        .choices = thread_run_policies),
 };
 #undef OF
 const struct schema schema_workflow_start =
@@ -37,29 +41,65 @@ const struct schema schema_workflow_start =
 
 struct workflow_input {
     struct str input;
+    bool has_run_id;
+    struct uuid run_id;
 };
 #define OF struct workflow_input
 static const struct field input_fields[] = {
     FIELD(JSON, input, IN_BODY, "the answer to the pending question", .max = RUN_INPUT_MAX_BYTES),
+    FIELD(UUID_OR_NULL, run_id, IN_BODY,
+        "run that asked; default: the newest run that waits for input, also a child run"),
 };
 #undef OF
 const struct schema schema_workflow_input =
     SCHEMA("WorkflowInput", struct workflow_input, input_fields, IN_BODY);
 
+#define OF struct run
+static const struct field workflow_run_fields[] = {
+    FIELD(UUID, id, IN_READ),
+    FIELD_AS(UUID, "workflow_id", thread_id, IN_READ),
+    FIELD(UUID_OR_NULL, parent_run_id, IN_READ),
+    FIELD(ENUM, status, IN_READ, .choices = run_statuses),
+    FIELD(STRING_OR_NULL, user_input, IN_READ),
+    FIELD(BOOL, ask_clarifications, IN_READ),
+    FIELD(JSON_OR_NULL, input, IN_READ, "latest answer to a question"),
+    FIELD(OBJECT, state, IN_READ),
+    FIELD(JSON_OR_NULL, final_output, IN_READ),
+    FIELD(OBJECT_OR_NULL, error, IN_READ),
+    FIELD(TIME, created_at, IN_READ),
+    FIELD(TIME, updated_at, IN_READ),
+};
+#undef OF
+static const struct schema schema_workflow_run =
+    SCHEMA("WorkflowRun", struct run, workflow_run_fields, IN_READ);
+
 struct workflow {
-    struct uuid workflow_id;
-    struct str status;
-    bool has_run_id;
-    struct uuid run_id;
-    struct str run_status;
+    struct thread thread;
+    bool has_run;
+    struct run run;
     int64_t cursor;
 };
 #define OF struct workflow
 static const struct field workflow_fields[] = {
-    FIELD(UUID, workflow_id, IN_READ),
-    FIELD(STRING, status, IN_READ, "status of the conversation"),
-    FIELD(UUID_OR_NULL, run_id, IN_READ),
-    FIELD(STRING_OR_NULL, run_status, IN_READ),
+    FIELD_AS(UUID, "workflow_id", thread.id, IN_READ),
+    FIELD_OF(
+        thread, ENUM, status, IN_READ, "status of the conversation", .choices = thread_statuses),
+    FIELD_OF(thread, OBJECT_OR_NONE, context, IN_READ,
+        "only for keys that may read threads, or a new conversation; so are preferences and "
+        "important_steps",
+        .hide_none = true),
+    FIELD_OF(thread, OBJECT_OR_NONE, preferences, IN_READ, .hide_none = true),
+    FIELD_OF(thread, DOCUMENT_OR_NONE, important_steps, IN_READ, .hide_none = true),
+    FIELD_OF(thread, UUID_OR_NULL, most_recent_run_id, IN_READ),
+    FIELD_HAS(UUID_OR_NULL, "run_id", run.id, has_run, IN_READ, "id of `run`"),
+    FIELD_AS(ENUM_OR_NULL, "run_status", run.status, IN_READ, .choices = run_statuses),
+    FIELD(NESTED_OR_NULL, run, IN_READ,
+        "run that was started or answered; otherwise the run that waits for input, else the oldest "
+        "unfinished run, else the most recent run",
+        .nested = &schema_workflow_run),
+    FIELD_OF(thread, OBJECT_OR_NULL, error, IN_READ, "error of the conversation"),
+    FIELD_OF(thread, TIME, created_at, IN_READ),
+    FIELD_OF(thread, TIME, updated_at, IN_READ),
     FIELD(INT, cursor, IN_READ,
         "cursor before this call: a stream from here shows all effects of the call"),
 };
@@ -69,9 +109,11 @@ const struct schema schema_workflow = SCHEMA("Workflow", struct workflow, workfl
 struct stream_query {
     bool has_cursor;
     int64_t cursor;
+    struct str ticket;
 };
 #define OF struct stream_query
 static const struct field stream_query_fields[] = {
+    FIELD(STRING_OR_NONE, ticket, IN_QUERY, "instead of a key: see POST /v1/tickets", .max = 128),
     FIELD(INT_OR_NONE, cursor, IN_QUERY, "id of the last event received", .max = INT64_MAX),
 };
 #undef OF
@@ -118,92 +160,82 @@ static enum error current_cursor(struct context *c, int64_t *out_cursor)
     return OK;
 }
 
-static enum error answer(
-    struct call *call, struct context *c, struct uuid workflow_id, int64_t cursor)
+/* The documents of a thread belong to the scope threads:read, except for the creator of the thread.
+ */
+static void limit_documents(struct call *call, struct workflow *w, bool is_new)
+{
+    bool reads = access_may_read(call) && (call->caller.scopes & SCOPE_THREADS_READ) != 0;
+    if (is_new)
+        return;
+    if (reads)
+        call->answer.also_shows = SCOPE_THREADS_READ;
+    else
+        w->thread.context = w->thread.preferences = w->thread.important_steps = STR_NONE;
+}
+
+/* Answers with the workflow and the run with the given id; nil: without a run. */
+static enum error answer(struct call *call, struct context *c, struct uuid workflow_id,
+    struct uuid run_id, bool is_new, int64_t cursor)
+{
+    struct workflow *w = ARENA_NEW(call->arena, struct workflow);
+    w->cursor = cursor;
+    TRY(thread_get(c, workflow_id, &w->thread));
+    limit_documents(call, w, is_new);
+    w->has_run = !uuid_is_nil(run_id);
+    if (w->has_run)
+        TRY(run_get(c, run_id, &w->run));
+    return call_answer(call, &schema_workflow, w, 0);
+}
+
+/* Returns the newest of the runs that waits for input; a run that waits for tools is the last
+ * choice. */
+static const struct run *newest_waiting(const struct run_array *unfinished)
+{
+    const struct run *found = NULL;
+    for (size_t i = 0; i < unfinished->count; i++) {
+        const struct run *run = &unfinished->runs[i];
+        bool is_better = found == NULL || found->phase == PHASE_AWAITING_TOOL ||
+                         run->phase != PHASE_AWAITING_TOOL;
+        if (run->status == RUN_WAITING && is_better)
+            found = run;
+    }
+    return found;
+}
+
+/* Finds the member `run` of calls that start and answer no run; nil: there is none. */
+static enum error find_current(
+    struct context *c, const struct thread *thread, struct uuid *out_run_id)
+{
+    struct run_array unfinished;
+    TRY(run_list_unfinished(c, thread->id, &unfinished));
+    const struct run *waiting = newest_waiting(&unfinished);
+    if (waiting != NULL)
+        *out_run_id = waiting->id;
+    else if (unfinished.count > 0) /* a child is newer than its parent, which is unfinished, too */
+        *out_run_id = unfinished.runs[0].id;
+    else
+        *out_run_id = thread->has_most_recent_run_id ? thread->most_recent_run_id : UUID_NIL;
+    return OK;
+}
+
+static enum error answer_current(
+    struct call *call, struct context *c, const struct thread *thread, int64_t cursor)
+{
+    struct uuid run_id;
+    TRY(find_current(c, thread, &run_id));
+    return answer(call, c, thread->id, run_id, false, cursor);
+}
+
+enum error handle_workflow_get(struct call *call, struct context *c)
 {
     struct thread thread;
-    struct run run;
-    TRY(thread_get_head(c, workflow_id, &thread));
-    struct workflow w = {.workflow_id = thread.id,
-        .status = thread_status_word(thread.status),
-        .has_run_id = thread.has_most_recent_run_id,
-        .run_id = thread.most_recent_run_id,
-        .run_status = STR_NONE,
-        .cursor = cursor};
-    if (w.has_run_id)
-        TRY(run_get_head(c, w.run_id, &run));
-    if (w.has_run_id)
-        w.run_status = run_status_word(run.status);
-    return call_answer(call, &schema_workflow, &w, 0);
+    int64_t cursor;
+    TRY(current_cursor(c, &cursor));
+    TRY(thread_get_head(c, call->request.params[0], &thread));
+    return answer_current(call, c, &thread, cursor);
 }
 
 /* --- Start --------------------------------------------------------------------------------- */
-
-/* The patch that appends one message:
- * {"meta":{"next_seq":N+1},"tail":[…,{"seq","role","content"}]}. */
-static void write_message_patch(
-    struct json_writer *w, struct json tail, int64_t seq, struct str content)
-{
-    json_write_object(w);
-    json_write_key(w, STR("meta"));
-    json_write_object(w);
-    json_write_key(w, STR("next_seq"));
-    json_write_i64(w, seq + 1);
-    json_write_end(w);
-    json_write_key(w, STR("tail"));
-    json_write_array(w);
-    if (tail.doc != NULL) {
-        struct json_iter it = json_iter(tail);
-        struct json message;
-        while (json_next(&it, NULL, &message))
-            json_write_value(w, message);
-    }
-    json_write_object(w);
-    json_write_key(w, STR("seq"));
-    json_write_i64(w, seq);
-    json_write_key(w, STR("role"));
-    json_write_string(w, STR("user"));
-    json_write_key(w, STR("content"));
-    json_write_string(w, content);
-    json_write_end(w);
-    json_write_end(w);
-    json_write_end(w);
-}
-
-/* Returns the number of the next message. A counter that is not valid starts again. */
-static int64_t next_seq(struct json context)
-{
-    struct json meta, next;
-    int64_t seq;
-    bool known = json_get(context, STR("meta"), &meta) && json_type(meta) == JSON_OBJECT &&
-                 json_get(meta, STR("next_seq"), &next) && json_type(next) == JSON_NUMBER &&
-                 json_to_i64(next, &seq) && seq > 0 && seq < INT64_MAX;
-    return known ? seq : 1;
-}
-
-static enum error append_to_context(
-    struct call *call, struct str context, struct str content, struct str *out_context)
-{
-    struct json_doc doc, patch;
-    struct json_error bad;
-    struct json_patch_error refused;
-    struct json tail = {0};
-    if (!json_parse(call->arena, context, &doc, &bad))
-        return problem_set(&call->problem, ERR_TOO_LARGE, "the context is too large to change");
-    if (!json_get(json_root(&doc), STR("tail"), &tail) || json_type(tail) != JSON_ARRAY)
-        tail.doc = NULL;
-    struct json_text text;
-    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
-    write_message_patch(&text.w, tail, next_seq(json_root(&doc)), content);
-    struct str copy = json_text_take(&text, call->arena);
-    if (json_parse(call->arena, copy, &patch, &bad) &&
-        json_merge_patch(call->arena, json_root(&doc), json_root(&patch), THREAD_DOCUMENT_MAX_BYTES,
-            out_context, &refused))
-        return OK;
-    return problem_fault(&call->problem, STR("/user_input"),
-        "is too long: the context of the conversation is limited to %d bytes",
-        THREAD_DOCUMENT_MAX_BYTES);
-}
 
 /* Opens the workflow of a start: a new one, or one that was cancelled or failed before. */
 static enum error open_workflow(
@@ -226,33 +258,37 @@ enum error handle_workflow_start(struct call *call, struct context *c)
     struct thread before, after;
     struct run run = {.dispatch = RUN_DIRECT,
         .user_input = body->user_input,
-        .ask_clarifications = body->ask_clarifications};
+        .ask_clarifications = body->ask_clarifications,
+        .adds_message = true};
     int64_t cursor;
     TRY(current_cursor(c, &cursor));
     TRY(open_workflow(c, body, &before));
-    TRY(run_start(c, before.id, RUN_POLICY_NONE, &run));
+    TRY(run_start(c, before.id, body->policy, &run));
     TRY(thread_get(c, before.id, &before));
     after = before;
-    TRY(append_to_context(call, before.context, body->user_input, &after.context));
+    TRY(thread_context_append(c, before.context, "user", json_quote(c->arena, body->user_input),
+        STR("/user_input"), &after.context));
     if (!str_is_none(body->preferences))
         after.preferences = body->preferences;
     TRY(thread_update(c, &before, &after));
-    return answer(call, c, before.id, cursor);
+    return answer(call, c, before.id, run.id, !body->has_workflow_id, cursor);
 }
 
 /* --- Input, pause, resume, cancel ---------------------------------------------------------- */
 
-/* Finds the newest waiting run, or the newest run, whose refusal states the reason. */
-static enum error find_waiting(struct context *c, const struct thread *thread, struct run *out_run)
+/* Finds the run that an input answers: the given one or the current one, whose refusal states the
+ * reason. */
+static enum error find_asking(struct context *c, const struct thread *thread,
+    const struct workflow_input *body, struct run *out_run)
 {
-    struct run_array active;
-    TRY(run_list_active(c, thread->id, &active));
-    for (size_t i = active.count; i > 0; i--)
-        if (active.runs[i - 1].status == RUN_WAITING)
-            return run_get(c, active.runs[i - 1].id, out_run);
-    if (!thread->has_most_recent_run_id)
+    struct uuid id = body->run_id;
+    if (body->has_run_id)
+        TRY(run_get_in_thread(c, thread->id, id, STR("/run_id"), out_run));
+    else
+        TRY(find_current(c, thread, &id));
+    if (uuid_is_nil(id))
         return problem_set(c->problem, ERR_CONFLICT, "the workflow has no run");
-    return run_get(c, thread->most_recent_run_id, out_run);
+    return run_get(c, id, out_run);
 }
 
 enum error handle_workflow_input(struct call *call, struct context *c)
@@ -263,9 +299,9 @@ enum error handle_workflow_input(struct call *call, struct context *c)
     int64_t cursor;
     TRY(current_cursor(c, &cursor));
     TRY(thread_get_head(c, call->request.params[0], &thread));
-    TRY(find_waiting(c, &thread, &run));
+    TRY(find_asking(c, &thread, body, &run));
     TRY(run_input(c, &run, body->input));
-    return answer(call, c, thread.id, cursor);
+    return answer(call, c, thread.id, run.id, false, cursor);
 }
 
 static enum error with_thread(struct call *call, struct context *c,
@@ -276,7 +312,7 @@ static enum error with_thread(struct call *call, struct context *c,
     TRY(current_cursor(c, &cursor));
     TRY(thread_get_head(c, call->request.params[0], &thread));
     TRY(verb(c, &thread));
-    return answer(call, c, thread.id, cursor);
+    return answer_current(call, c, &thread, cursor);
 }
 
 static enum error cancel(struct context *c, struct thread *thread)
@@ -312,6 +348,7 @@ enum error handle_workflow_stream(struct call *call, struct context *c)
     call->answer.stream = a;
     TRY(event_bounds(c, &a->filter, &bounds));
     a->cursor.position = bounds.pruned;
+    a->cursor_id = bounds.pruned_id;
     if (!q->has_cursor)
         return OK;
     a->cursor_id = q->cursor;

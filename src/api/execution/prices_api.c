@@ -4,7 +4,7 @@
 #include "model/execution/usage.h"
 
 /* Rates on the wire are for a million tokens; stored rates are picodollars for one token. */
-enum { MILLION = 1000000 };
+enum { MILLION = 1000000, RATE_PLACES = 6 };
 #define RATE_MAX (PRICE_RATE_MAX_PICO * MILLION)
 
 /* Picodollars for a million tokens. */
@@ -34,16 +34,17 @@ struct price_body {
     int64_t created_at;
 };
 
-#define RATE_FIELDS(in)                                                                          \
-    FIELD_OF(rates, MONEY, input, in, "price of a million input tokens outside of a cache",      \
-        .max = RATE_MAX),                                                                        \
-        FIELD_OF(rates, MONEY, output, in, "price of a million output tokens", .max = RATE_MAX), \
-        FIELD_OF(rates, MONEY_OR_NONE, cache_write, in,                                          \
-            "price of a million tokens written to a cache; default: 1.25 times input",           \
-            .max = RATE_MAX, .hide_none = true),                                                 \
-        FIELD_OF(rates, MONEY_OR_NONE, cache_read, in,                                           \
-            "price of a million tokens read from a cache; default: 0.1 times input",             \
-            .max = RATE_MAX, .hide_none = true)
+#define RATE_FIELDS(in)                                                                         \
+    FIELD_OF(rates, MONEY, input, in, "price of a million input tokens outside of a cache",     \
+        .max = RATE_MAX, .places = RATE_PLACES),                                                \
+        FIELD_OF(rates, MONEY, output, in, "price of a million output tokens", .max = RATE_MAX, \
+            .places = RATE_PLACES),                                                             \
+        FIELD_OF(rates, MONEY_OR_NONE, cache_write, in,                                         \
+            "price of a million tokens written to a cache; default: 1.25 times input",          \
+            .max = RATE_MAX, .places = RATE_PLACES, .hide_none = true),                         \
+        FIELD_OF(rates, MONEY_OR_NONE, cache_read, in,                                          \
+            "price of a million tokens read from a cache; default: 0.1 times input",            \
+            .max = RATE_MAX, .places = RATE_PLACES, .hide_none = true)
 
 #define OF struct long_context_body
 static const struct field long_context_fields[] = {
@@ -76,29 +77,14 @@ const struct schema schema_price_body =
 
 /* --- Conversion ---------------------------------------------------------------------------- */
 
-static enum error take_rate(
-    struct context *c, const char *place, const char *name, int64_t told, int64_t *out_rate)
-{
-    if (told % MILLION != 0)
-        return problem_fault(c->problem, arena_printf(c->arena, "%s/%s", place, name),
-            "must have at most 6 digits after the decimal point");
-    *out_rate = told / MILLION;
-    return OK;
-}
-
 /* Rates that are left out are computed from the rate of input, rounded up to a whole picodollar. */
-static enum error take_rates(
-    struct context *c, const char *place, const struct rates_body *told, struct price_rates *out)
+static struct price_rates take_rates(const struct rates_body *told)
 {
-    TRY(take_rate(c, place, "input", told->input, &out->input));
-    TRY(take_rate(c, place, "output", told->output, &out->output));
-    out->cache_write = (out->input * 5 + 3) / 4;
-    out->cache_read = (out->input + 9) / 10;
-    if (told->has_cache_write)
-        TRY(take_rate(c, place, "cache_write", told->cache_write, &out->cache_write));
-    if (told->has_cache_read)
-        TRY(take_rate(c, place, "cache_read", told->cache_read, &out->cache_read));
-    return OK;
+    int64_t input = told->input / MILLION;
+    return (struct price_rates){.input = input,
+        .output = told->output / MILLION,
+        .cache_write = told->has_cache_write ? told->cache_write / MILLION : (input * 5 + 3) / 4,
+        .cache_read = told->has_cache_read ? told->cache_read / MILLION : (input + 9) / 10};
 }
 
 static struct rates_body tell_rates(const struct price_rates *rates)
@@ -150,9 +136,9 @@ enum error handle_price_put(struct call *call, struct context *c)
         .long_context_tokens = body->long_context.above_tokens};
     bool is_new = false;
     TRY(check_model(call, price.model));
-    TRY(take_rates(c, "", &body->rates, &price.rates));
+    price.rates = take_rates(&body->rates);
     if (body->has_long_context)
-        TRY(take_rates(c, "/long_context", &body->long_context.rates, &price.long_rates));
+        price.long_rates = take_rates(&body->long_context.rates);
     TRY(price_put(c, &price, &is_new));
     if (is_new)
         call->answer.status = 201;
@@ -186,7 +172,7 @@ enum error handle_price_list(struct call *call, struct context *c)
     const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct price *prices = ARENA_ARRAY(call->arena, struct price, page.limit);
-    struct str after = STR_NONE;
+    struct str after;
     TRY(cursor_to_text(call, q->page.cursor, &after));
     TRY(price_list(c, after, &page, prices));
     return answer_prices(call, prices, &page, CURSOR_BY(struct price_body, model));

@@ -55,8 +55,8 @@ static const struct field fields[] = {
         .max = RESUMPTION_SMALL_MAX_BYTES),
     FIELD(INT_OR_NONE, max_retries, IN_BODY | IN_READ, "default: 5", .max = RESUMPTION_RETRIES_MAX),
     FIELD_HAS(MONEY_OR_NONE, "base_delay", base_delay_pico, has_base_delay, IN_BODY | IN_READ,
-        "seconds before the first retry, in whole milliseconds; default: 1",
-        .max = RESUMPTION_DELAY_MAX_MS / 1000 * SECOND_PICO),
+        "seconds before the first retry; default: 1",
+        .max = RESUMPTION_DELAY_MAX_MS / 1000 * SECOND_PICO, .places = RESUMPTION_DELAY_PLACES),
     FIELD(INT_OR_NONE, last_known_input_tokens, IN_BODY | IN_READ, "tokens of the last run",
         .max = INT64_MAX),
     FIELD(INT_OR_NONE, last_known_output_tokens, IN_BODY | IN_READ, "tokens of the last run",
@@ -79,6 +79,10 @@ static const struct field fields[] = {
     FIELD(TIME, updated_at, IN_READ),
     FIELD(TIME_OR_NULL, last_run_at, IN_READ),
     FIELD(INT, total_runs, IN_READ, "number of runs of the thread without a parent"),
+    FIELD(INT_OR_NONE, total_runs, IN_BODY,
+        "a greater number than that of the thread's runs adds runs from before Cairn; a smaller "
+        "one changes nothing",
+        .max = RESUMPTION_RUNS_MAX, .hide_none = true),
     FIELD(INT, version, IN_READ, "number in the ETag"),
 };
 #undef OF
@@ -135,6 +139,9 @@ enum error handle_resumption_put(struct call *call, struct context *c)
     TRY(check_match(c, &before));
     if (call_member(call, "title") == MEMBER_ABSENT)
         after.title = before.title;
+    /* The document was read without the prompt. */
+    if (before.version > 0 && is_hidden(c, &before) && str_is_none(after.system_prompt))
+        after.system_prompt = before.system_prompt;
     if (before.version == 0)
         call->answer.status = 201;
     TRY(resumption_write(c, &before, &after));

@@ -16,8 +16,9 @@ static const struct field phase_body_fields[] = {
     FIELD(STRING_OR_NULL, trigger, IN_BODY,
         "cause of the transition: plan_ready, tool_call …; default: from the table of transitions",
         .min = 1, .max = RUN_TRIGGER_MAX_BYTES),
-    FIELD(
-        OBJECT_OR_NULL, detail, IN_BODY, "details for the log", .max = RUN_PHASE_DETAIL_MAX_BYTES),
+    FIELD(OBJECT_OR_NULL, detail, IN_BODY,
+        "details for the log; with the phase failed, also the error of the run",
+        .max = RUN_PHASE_DETAIL_MAX_BYTES),
 };
 #undef OF
 const struct schema schema_run_phase_body =

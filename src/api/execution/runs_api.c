@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/execution/run_fields.h"
 #include "api/execution/run_path.h"
 #include "api/handlers.h"
 #include "model/agents/agents.h"
+#include "model/execution/attempts.h"
 #include "model/execution/run_phases.h"
 #include "model/execution/runs.h"
+#include "model/threads/participants.h"
 
 #define OF struct run_usage
 static const struct field usage_fields[] = {
@@ -92,6 +95,13 @@ static const struct field run_fields[] = {
     FIELD(UUID_OR_NULL, forked_from_checkpoint_id, IN_READ),
     FIELD(INT, turn_count, IN_READ),
     FIELD(INT, step_count, IN_READ),
+    RUN_SCHEDULE_FIELDS(IN_READ),
+    FIELD(INT, attempt_count, IN_READ, "claims of the run, with the current one"),
+    FIELD(INT, failed_attempts, IN_READ,
+        "attempts that lost their lease or ended with an error; at max_attempts the run fails"),
+    FIELD(
+        TIME_OR_NULL, tool_deadline, IN_READ, "first deadline of the tools that the run waits for"),
+    FIELD(UUID_OR_NULL, retry_of_run_id, IN_READ, "run that this run repeats"),
     FIELD(NESTED, usage, IN_READ, "usage of the run without its descendants",
         .nested = &schema_run_usage),
     FIELD(NESTED, total_usage, IN_READ, "usage of the run and its descendants",
@@ -110,6 +120,9 @@ static const struct field run_fields[] = {
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
     FIELD(INT, version, IN_READ),
+    RUN_RESULT_FIELDS(result, IN_BODY, IN_READ),
+    FIELD_OF(result, INT_OR_NULL, history_sequence, IN_READ,
+        "number of the run in the history of the thread; not in lists", .hide_none = true),
 #undef OF
 #define OF struct run_read
     FIELD_AS(LIST, "member_responses", members, IN_MEMBERS, "answers of the children, oldest first",
@@ -143,6 +156,10 @@ struct run_create {
     bool ask_clarifications;
     struct str state;
     struct str metadata;
+    bool has_message;
+    bool message;
+    struct run end;
+    struct run_schedule schedule;
 };
 #define OF struct run_create
 static const struct field run_create_fields[] = {
@@ -168,6 +185,9 @@ static const struct field run_create_fields[] = {
         "complete request for the run: a message with attachments …", .max = RUN_EXTRA_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, state, IN_BODY, .max = RUN_DOCUMENT_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, metadata, IN_BODY, .max = THREAD_METADATA_MAX_BYTES),
+    RUN_MESSAGE_FIELD(IN_BODY),
+    RUN_END_FIELDS(end, IN_BODY),
+    RUN_SCHEDULE_FIELDS(IN_BODY),
 };
 #undef OF
 const struct schema schema_run_create =
@@ -209,6 +229,20 @@ const struct schema schema_run_claim = SCHEMA("RunClaim", struct claim_body, cla
 const struct schema schema_run_heartbeat =
     SCHEMA("RunHeartbeat", struct claim_body, claim_fields, IN_HEARTBEAT);
 
+struct release_body {
+    struct str error;
+};
+#define OF struct release_body
+static const struct field release_fields[] = {
+    FIELD(OBJECT_OR_NULL, error, IN_BODY,
+        "why the attempt failed: the run is queued again after its backoff, or fails if it has no "
+        "further attempt; without an error the attempt does not count",
+        .max = ATTEMPT_ERROR_MAX_BYTES),
+};
+#undef OF
+const struct schema schema_run_release =
+    SCHEMA("RunRelease", struct release_body, release_fields, IN_BODY);
+
 struct claim_query {
     bool has_wait;
     int64_t wait;
@@ -222,11 +256,16 @@ static const struct field claim_query_fields[] = {
 const struct schema query_claim =
     SCHEMA("ClaimQuery", struct claim_query, claim_query_fields, IN_QUERY);
 
+enum runs_include { INCLUDE_DOCUMENTS = INCLUDE_PART, INCLUDE_CONVERSATIONS };
+static const char *const include_of_runs[] = {
+    [INCLUDE_DOCUMENTS - 1] = "documents", [INCLUDE_CONVERSATIONS - 1] = "messages", NULL};
+
 struct runs_query {
     struct page_query page;
     enum run_status status;
+    enum phase phase;
     struct str agent;
-    enum include include;
+    enum runs_include include;
     bool has_parent_run_id;
     struct uuid parent_run_id;
     bool has_agent_id;
@@ -240,11 +279,13 @@ enum { IN_BY_AGENT = IN_SENT(0), IN_BY_THREAD = IN_SENT(1) };
 static const struct field runs_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, status, IN_QUERY, .choices = run_statuses),
+    FIELD(ENUM_OR_NONE, phase, IN_QUERY, .choices = run_phases),
     FIELD(STRING_OR_NONE, agent, IN_QUERY, .min = 1, .max = THREAD_AGENT_MAX_BYTES),
     FIELD(UUID_OR_NONE, parent_run_id, IN_QUERY, "only children of this run"),
     FIELD(ENUM_OR_NONE, include, IN_QUERY,
-        "documents: include user_input, request, state, input, content, final_output …",
-        .choices = include_documents),
+        "documents: include user_input, request, state, input, content, final_output …; messages: "
+        "also include the stored conversation, files and extras of each run",
+        .choices = include_of_runs),
     FIELD(UUID_OR_NONE, agent_id, IN_BY_AGENT),
     FIELD(UUID_OR_NONE, thread_id, IN_BY_THREAD),
 };
@@ -256,13 +297,19 @@ const struct schema query_thread_runs =
 const struct schema query_agent_runs =
     SCHEMA("AgentRunsQuery", struct runs_query, runs_query_fields, IN_QUERY);
 
+enum run_include { INCLUDE_MEMBERS = INCLUDE_PART, INCLUDE_MESSAGES };
+static const char *const include_of_run[] = {
+    [INCLUDE_MEMBERS - 1] = "member_responses", [INCLUDE_MESSAGES - 1] = "messages", NULL};
+
 struct run_query {
-    enum include include;
+    enum run_include include;
 };
 #define OF struct run_query
 static const struct field run_query_fields[] = {
-    FIELD(ENUM_OR_NONE, include, IN_QUERY, "member_responses: include the answers of the children",
-        .choices = include_member_responses),
+    FIELD(ENUM_OR_NONE, include, IN_QUERY,
+        "member_responses: include the answers of the children; messages: include the stored "
+        "conversation of the run",
+        .choices = include_of_run),
 };
 #undef OF
 const struct schema query_run_read =
@@ -271,6 +318,36 @@ const struct schema query_run_read =
 static enum error answer(struct call *call, const struct run *run)
 {
     return call_answer(call, &schema_run, run, run->version);
+}
+
+/* Answers a run that may have ended, with its result except the messages. */
+static enum error answer_result(struct call *call, struct context *c, struct run *run)
+{
+    if (run_is_finished(run))
+        TRY(run_result_read(c, run, false));
+    return answer(call, run);
+}
+
+/* The body has another member that only a finished run can have. */
+static bool has_end(const struct run *end)
+{
+    const struct str given[] = {end->final_output, end->error, end->stop_reason, end->content,
+        end->content_type, end->citations, end->metrics};
+    for (size_t i = 0; i < COUNT_OF(given); i++)
+        if (!str_is_none(given[i]))
+            return true;
+    return end->status != RUN_STATUS_NONE || run_result_is_given(&end->result);
+}
+
+enum error run_start_or_record(struct context *c, struct uuid thread_id, enum run_policy policy,
+    struct run *run, const struct run *end)
+{
+    run->result.has_lifecycle_steps = end->result.has_lifecycle_steps;
+    run->result.lifecycle_steps = end->result.lifecycle_steps;
+    if (!has_end(end))
+        return run_start(c, thread_id, policy, run);
+    TRY(run_record(c, thread_id, policy, run, end));
+    return run_result_read(c, run, false);
 }
 
 enum error handle_run_start(struct call *call, struct context *c)
@@ -289,8 +366,10 @@ enum error handle_run_start(struct call *call, struct context *c)
         .user_input = body->user_input,
         .ask_clarifications = body->ask_clarifications,
         .state = body->state,
-        .metadata = body->metadata};
-    TRY(run_start(c, call->request.params[0], body->policy, &run));
+        .metadata = body->metadata,
+        .schedule = body->schedule,
+        .adds_message = body->has_message ? body->message : !body->has_parent_run_id};
+    TRY(run_start_or_record(c, call->request.params[0], body->policy, &run, &body->end));
     return answer(call, &run);
 }
 
@@ -300,13 +379,27 @@ static enum error answer_list(struct call *call, struct context *c, struct run_f
     struct page page = page_of(&q->page);
     struct run *runs = ARENA_ARRAY(call->arena, struct run, page.limit);
     filter->status = q->status;
+    filter->phase = q->phase;
     filter->agent = q->agent;
     filter->has_parent_run_id = q->has_parent_run_id;
     filter->parent_run_id = q->parent_run_id;
-    filter->with_documents = q->include != INCLUDE_NONE;
+    filter->with_documents = q->include != (enum runs_include)INCLUDE_NONE;
     TRY(cursor_to_uuid(call, q->page.cursor, &filter->has_before, &filter->before));
     TRY(run_list(c, filter, &page, runs));
+    if (q->include == INCLUDE_CONVERSATIONS)
+        TRY(run_result_read_page(c, &page, runs));
     return call_answer_page(call, &schema_run, runs, &page, CURSOR_BY(struct run, id));
+}
+
+/* An agent lists only its own runs. No run has an agent with the nil id. */
+static void limit_to_own(const struct context *c, struct run_filter *filter)
+{
+    struct uuid own;
+    if (!principal_agent(c->principal, &own))
+        return;
+    bool asks_others = filter->has_agent_id && !uuid_eq(filter->agent_id, own);
+    filter->has_agent_id = true;
+    filter->agent_id = asks_others ? UUID_NIL : own;
 }
 
 enum error handle_run_list(struct call *call, struct context *c)
@@ -316,6 +409,7 @@ enum error handle_run_list(struct call *call, struct context *c)
         .thread_id = q->thread_id,
         .has_agent_id = q->has_agent_id,
         .agent_id = q->agent_id};
+    limit_to_own(c, &filter);
     return answer_list(call, c, &filter);
 }
 
@@ -346,7 +440,7 @@ static enum error with_run(struct call *call, struct context *c,
     struct run run;
     TRY(run_path_get_whole(call, c, &run));
     TRY(verb(call, c, &run));
-    return answer(call, &run);
+    return answer_result(call, c, &run);
 }
 
 static enum error patch(struct call *call, struct context *c, struct run *run)
@@ -395,7 +489,8 @@ static enum error heartbeat(struct call *call, struct context *c, struct run *ru
 
 static enum error release(struct call *call, struct context *c, struct run *run)
 {
-    return run_release(c, run);
+    const struct release_body *body = call->request.input;
+    return run_release(c, run, body->error);
 }
 
 /* Reads the newest children, up to the maximum size of a page. */
@@ -430,10 +525,12 @@ enum error handle_run_get(struct call *call, struct context *c)
     const struct run_query *q = call->request.query;
     struct run_read read = {0};
     TRY(run_path_get_whole(call, c, &read.run));
-    if (q->include != INCLUDE_NONE)
+    TRY(run_result_read(c, &read.run, q->include == INCLUDE_MESSAGES));
+    if (q->include == INCLUDE_MEMBERS)
         TRY(read_members(call, c, &read));
-    /* The version does not cover the answers of the children. */
-    return call_answer(call, &schema_run_read, &read, read.has_more_members ? 0 : read.run.version);
+    /* The version covers neither the answers of the children nor the messages. */
+    bool is_covered = q->include == (enum run_include)INCLUDE_NONE;
+    return call_answer(call, &schema_run_read, &read, is_covered ? read.run.version : 0);
 }
 
 enum error handle_run_patch(struct call *call, struct context *c)
@@ -481,11 +578,13 @@ enum error handle_run_claim(struct call *call, struct context *c)
         .thread_id = body->thread_id};
     struct run run;
     bool found;
+    claim.has_agent_id = principal_agent(c->principal, &claim.agent_id);
     TRY(run_claim(c, &claim, &run, &found));
     if (found)
         answer(call, &run);
     if (!found) {
         call->answer.may_wait = true;
+        TRY(run_next_due(c, &call->answer.wake_in_us));
         call_answer_nothing(call);
     }
     return OK;

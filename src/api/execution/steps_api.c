@@ -79,6 +79,8 @@ static const struct field step_fields[] = {
     FIELD_HAS(MONEY_OR_NULL, "cost_usd", cost_pico, has_cost, IN_READ,
         "cost of the call; null if the model has no price"),
     FIELD(INT_OR_NULL, price_version, IN_READ),
+    FIELD(BOOL, lifecycle, IN_READ,
+        "true for the steps that Cairn writes about a run's start and end"),
     FIELD(TIME, created_at, IN_READ),
 };
 #undef OF
@@ -160,33 +162,19 @@ enum error handle_step_append(struct call *call, struct context *c)
     TRY(step_append(c, &run, steps, n, batch ? STR("/steps") : STR_NONE));
     struct appended appended = {
         (int64_t)n, steps[0].number, steps[n - 1].number, {.items = steps, .count = n}};
-    if (batch)
-        call_answer(call, &schema_steps_appended, &appended, 0);
-    else
-        call_answer(call, &schema_step_ref, &steps[0], 0);
-    return OK;
+    return batch ? call_answer(call, &schema_steps_appended, &appended, 0)
+                 : call_answer(call, &schema_step_ref, &steps[0], 0);
 }
 
 /* --- Steps of one run ---------------------------------------------------------------------- */
 
-struct run_steps_query {
-    struct page_query page;
-    enum include include;
-    struct str action_type;
-    bool has_step_number;
-    int64_t step_number;
-    bool has_from;
-    int64_t from;
-    bool has_to;
-    int64_t to;
-};
-/* Lists of calls have no filters. */
-enum { IN_FILTER = IN_SENT(0) };
+enum { IN_FILTER = IN_SENT(0), IN_CALLS = IN_SENT(1) };
 #define OF struct run_steps_query
 static const struct field run_steps_query_fields[] = {
     PAGE_FIELDS(IN_QUERY),
     FIELD(ENUM_OR_NONE, include, IN_QUERY, "messages: include the lists of messages",
         .choices = include_messages),
+    FIELD(UUID_OR_NONE, turn_id, IN_CALLS, "only calls in this turn"),
     FIELD(STRING_OR_NONE, action_type, IN_FILTER, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD(INT_OR_NONE, step_number, IN_FILTER, "only steps of this iteration",
         .max = STEP_NUMBER_MAX),
@@ -197,7 +185,7 @@ static const struct field run_steps_query_fields[] = {
 const struct schema query_run_steps =
     SCHEMA("RunStepsQuery", struct run_steps_query, run_steps_query_fields, IN_QUERY | IN_FILTER);
 const struct schema query_run_calls =
-    SCHEMA("RunCallsQuery", struct run_steps_query, run_steps_query_fields, IN_QUERY);
+    SCHEMA("RunCallsQuery", struct run_steps_query, run_steps_query_fields, IN_QUERY | IN_CALLS);
 
 static enum error check_type(struct call *call, struct str type)
 {
@@ -212,25 +200,24 @@ bool steps_wants_messages(const struct call *call)
     return ((const struct run_steps_query *)call->request.query)->include != INCLUDE_NONE;
 }
 
-/* The cursor of a run's list is a number. */
-enum error steps_of_run(
-    struct call *call, struct context *c, enum step_calls calls, struct step_page *page)
+enum error steps_of_run(struct call *call, struct context *c, const struct run *run, int64_t after,
+    enum step_calls calls, struct step_page *page)
 {
     const struct run_steps_query *q = call->request.query;
-    struct run run;
-    struct step_run_filter filter = {.action_type = q->action_type,
+    struct step_run_filter filter = {.run_id = run->id,
+        .after = after,
+        .action_type = q->action_type,
         .has_step_number = q->has_step_number,
         .step_number = q->step_number,
         .from = q->has_from ? q->from : INT64_MIN,
         .before = q->has_to ? q->to : INT64_MAX,
+        .has_turn_id = q->has_turn_id,
+        .turn_id = q->turn_id,
         .calls = calls,
         .with_messages = calls == STEP_CALLS_NONE && steps_wants_messages(call)};
     *page = (struct step_page){.page = page_of(&q->page)};
     page->steps = ARENA_ARRAY(call->arena, struct step, page->page.limit);
-    TRY(run_path_get(call, c, &run));
     TRY(check_type(call, q->action_type));
-    filter.run_id = run.id;
-    TRY(cursor_to_number(call, q->page.cursor, &filter.after));
     return step_list_run(c, &filter, page);
 }
 
@@ -241,8 +228,13 @@ struct str steps_cursor(struct call *call, const struct step_page *page)
 
 enum error handle_run_step_list(struct call *call, struct context *c)
 {
+    const struct run_steps_query *q = call->request.query;
     struct step_page page;
-    TRY(steps_of_run(call, c, STEP_CALLS_NONE, &page));
+    struct run run;
+    int64_t after;
+    TRY(run_path_get(call, c, &run));
+    TRY(cursor_to_number(call, q->page.cursor, &after));
+    TRY(steps_of_run(call, c, &run, after, STEP_CALLS_NONE, &page));
     return call_answer_list(call, &schema_step, page.steps, &page.page, steps_cursor(call, &page));
 }
 
@@ -286,7 +278,7 @@ const struct schema query_steps =
 /* The cursor is a position in the order by time and id: "AT~ID". */
 static enum error read_cursor(struct call *call, struct str cursor, struct step_filter *filter)
 {
-    struct str text = STR_NONE;
+    struct str text;
     TRY(cursor_to_text(call, cursor, &text));
     size_t tilde = str_find(text, '~');
     if (str_is_none(text))

@@ -16,6 +16,8 @@ static const struct field tool_fields[] = {
     FIELD(JSON, input, IN_READ),
     FIELD(JSON_OR_NULL, content, IN_READ, "result of the tool; null while it is pending"),
     FIELD_HAS(BOOL_OR_NULL, "is_error", is_error, has_result_at, IN_READ),
+    FIELD(TIME_OR_NULL, deadline, IN_READ, "the run fails if the result is pending at this time"),
+    FIELD(UUID_OR_NULL, turn_id, IN_READ, "turn in which the run waited for this tool"),
     FIELD(INT, pause, IN_READ, "number of the pause in which the run waited for this tool, from 1"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME_OR_NULL, result_at, IN_READ, "time of the result; null while it is pending"),
@@ -35,6 +37,8 @@ static const struct field asked_fields[] = {
     FIELD(STRING, name, IN_BODY, .min = 1, .max = TOOL_NAME_MAX_BYTES),
     FIELD(OBJECT_OR_NONE, input, IN_BODY, .max = TOOL_INPUT_MAX_BYTES),
     FIELD(ENUM, side, IN_BODY, "side that executes the tool", .choices = tool_sides),
+    FIELD(TIME_OR_NULL, deadline, IN_BODY,
+        "the run fails with tool_timeout if the result is pending at this time"),
 };
 #undef OF
 static const struct schema schema_tool_asked =
@@ -147,7 +151,9 @@ enum error handle_tools_await(struct call *call, struct context *c)
         .has_current_step = body->has_current_step,
         .current_step = body->current_step,
         .n_tools = body->tools.count,
-        .n_results = body->backend_results.count};
+        .n_results = body->backend_results.count,
+        .tools_at = STR("/tools"),
+        .id_member = "tool_use_id"};
     /* The model fills in numbers in a copy: the job may run again with the same request. */
     pause.tools = ARENA_ARRAY(call->arena, struct awaited_tool, pause.n_tools);
     pause.results = ARENA_ARRAY(call->arena, struct awaited_tool, pause.n_results + 1);
@@ -159,6 +165,7 @@ enum error handle_tools_await(struct call *call, struct context *c)
     }
     struct run run;
     TRY(run_path_get(call, c, &run));
+    TRY(awaited_tools_check(c, &run, &pause));
     TRY(awaited_tools_add(c, &run, &pause));
     const struct tools_answer answer = {.run_id = run.id,
         .status = run_status_word(run.status),
@@ -176,9 +183,10 @@ enum error handle_tool_results(struct call *call, struct context *c)
     for (size_t i = 0; i < list->count; i++) {
         results[i] = ((const struct tool_result *)list->items)[i];
         results[i].content = content_or_null(results[i].content);
+        results[i].at = arena_printf(call->arena, "/results/%zu", i);
     }
     TRY(run_path_get(call, c, &run));
-    TRY(awaited_tools_settle(c, &run, results, list->count, &outcome));
+    TRY(awaited_tools_settle(c, &run, false, results, list->count, &outcome));
     const struct tools_answer answer = {.run_id = run.id,
         .status = run_status_word(run.status),
         .phase = phase_word(run.phase),
@@ -212,7 +220,7 @@ static struct str cursor_of(struct arena *arena, const struct awaited_tool *tool
 static enum error read_cursor(
     struct call *call, struct str cursor, struct awaited_tool_filter *filter)
 {
-    struct str text = STR_NONE, pause, position;
+    struct str text, pause, position;
     TRY(cursor_to_text(call, cursor, &text));
     if (str_is_none(text))
         return OK;

@@ -47,7 +47,8 @@ static const struct field turn_input_fields[] = {
     FIELD(STRING_OR_NULL, message, IN_BODY, "message, tool_results or both must be given",
         .max = TURN_MESSAGE_MAX_BYTES, .hide_none = true),
     FIELD(ARRAY_OR_NULL, attachments, IN_BODY, .max = RUN_EXTRA_MAX_BYTES, .hide_none = true),
-    FIELD(ARRAY_OR_NULL, tool_results, IN_BODY, "at most 256 objects, each with a tool_use_id",
+    FIELD(ARRAY_OR_NULL, tool_results, IN_BODY,
+        "at most 256 objects, each with a tool_use_id; also results of awaited tools",
         .max = TURN_INPUT_MAX_BYTES / 2, .items = "object", .hide_none = true),
 };
 #undef OF
@@ -92,10 +93,12 @@ struct turn_body {
 #define OF struct turn_body
 static const struct field turn_body_fields[] = {
     FIELD(NESTED, input, IN_BODY, .nested = &schema_turn_input),
-    FIELD(ENUM_OR_NONE, status, IN_BODY | IN_PATCH, "default: the status in output, or running",
+    FIELD(ENUM_OR_NONE, status, IN_BODY | IN_PATCH,
+        "default: the status in output, or complete with an output, or running",
         .choices = turn_statuses),
     FIELD(OBJECT_OR_NULL, output, IN_BODY | IN_PATCH,
-        "a message, tool_calls …; a status in the output sets the status of the turn",
+        "a message, tool_calls …; a status in the output sets the status of the turn; with "
+        "awaiting_tool the run waits for the tool_calls",
         .max = TURN_OUTPUT_MAX_BYTES, .hide_none = true),
     FIELD(INT_OR_NULL, latency_ms, IN_BODY | IN_PATCH),
     FIELD(UUID_OR_NULL, checkpoint_id, IN_BODY | IN_PATCH, "checkpoint of the run's thread"),
@@ -152,7 +155,8 @@ enum error handle_turn_create(struct call *call, struct context *c)
 {
     const struct turn_body *body = call->request.input;
     struct run run;
-    struct turn turn = {.input = input_text(call, &body->input)};
+    struct turn turn = {
+        .input = input_text(call, &body->input), .tool_results = body->input.tool_results};
     take_body(body, &turn);
     TRY(run_path_get(call, c, &run));
     TRY(turn_check_input(c, body->input.message, body->input.tool_results));
@@ -190,8 +194,8 @@ enum error handle_turn_patch(struct call *call, struct context *c)
     TRY(call_apply_patch(call, &body, &patched));
     after = before;
     take_body(&patched, &after);
-    if (after.status == TURN_STATUS_NONE)
-        after.status = before.status;
+    if (call_member(call, "status") == MEMBER_ABSENT && after.status == before.status)
+        after.status = TURN_STATUS_NONE;
     TRY(turn_update(c, &run, &before, &after, patched.has_usage ? &patched.usage.usage : NULL));
     return answer(call, &after);
 }

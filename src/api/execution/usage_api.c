@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Usage of models by runs: calls that engines report, and the cost of each. */
+#include "api/execution/run_fields.h"
 #include "api/execution/run_path.h"
 #include "api/handlers.h"
 #include "base/clock.h"
@@ -47,6 +48,25 @@ const struct schema schema_usage_body =
 
 static const struct schema schema_tokens =
     SCHEMA("TokenUsage", struct usage_body, usage_fields, IN_TOKENS);
+
+/* In the call that ends a run; absent counts of cached tokens are 0. */
+#define OF struct usage
+static const struct field report_fields[] = {
+    FIELD(STRING_OR_NULL, model, IN_BODY, "default: as in the run", .min = 1,
+        .max = MODEL_NAME_MAX_BYTES),
+    FIELD(STRING_OR_NULL, provider, IN_BODY, "default: as in the run", .min = 1,
+        .max = PROVIDER_NAME_MAX_BYTES),
+    FIELD(INT, input_tokens, IN_BODY, "input tokens neither written to a cache nor read from one",
+        .max = USAGE_TOKENS_MAX),
+    FIELD(INT, output_tokens, IN_BODY, .max = USAGE_TOKENS_MAX),
+    FIELD(INT, cache_creation_input_tokens, IN_BODY, "input tokens written to a cache",
+        .max = USAGE_TOKENS_MAX, .optional_in = IN_BODY),
+    FIELD(INT, cache_read_input_tokens, IN_BODY, "input tokens read from a cache",
+        .max = USAGE_TOKENS_MAX, .optional_in = IN_BODY),
+};
+#undef OF
+const struct schema schema_usage_report =
+    SCHEMA("UsageReport", struct usage, report_fields, IN_BODY);
 
 struct cost_body {
     struct str model;

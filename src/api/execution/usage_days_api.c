@@ -225,7 +225,7 @@ enum error handle_usage(struct call *call, struct context *c)
     struct usage_group *groups = ARENA_ARRAY(call->arena, struct usage_group, page.limit);
     struct usage_filter filter;
     struct usage_key after;
-    struct str text = STR_NONE;
+    struct str text;
     struct usage_answer answer = {0};
     TRY(take_filter(call, c, &filter));
     TRY(cursor_to_text(call, q->page.cursor, &text));
@@ -293,7 +293,7 @@ enum error handle_usage_averages(struct call *call, struct context *c)
     const struct averages_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct usage_average *averages = ARENA_ARRAY(call->arena, struct usage_average, page.limit);
-    bool by_agent = q->group_by == BY_AGENT, has_after = false;
+    bool by_agent = q->group_by == BY_AGENT, has_after;
     int64_t since = c->now_us - (q->has_days ? q->days : AVERAGE_DAYS) * DAY_US;
     struct uuid after;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_after, &after));

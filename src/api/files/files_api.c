@@ -127,7 +127,7 @@ enum error handle_file_info(struct call *call, struct context *c)
 
 static enum error check_revision(struct context *c, const struct file *file)
 {
-    if (!c->has_match || c->match_version == file->revision)
+    if (context_matches(c, file->revision))
         return OK;
     return problem_set(c->problem, ERR_STALE,
         "If-Match must be the ETag of the file's info: \"r%lld\"", (long long)file->revision);

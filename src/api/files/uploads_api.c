@@ -67,7 +67,7 @@ enum error handle_upload_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct file_upload *uploads = ARENA_ARRAY(call->arena, struct file_upload, page.limit);
     struct uuid before = UUID_NIL;
-    bool has_before = false;
+    bool has_before;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(file_upload_list(c, call->request.params[0], has_before, before, &page, uploads));
     for (size_t i = 0; i < page.count; i++)
@@ -131,9 +131,6 @@ enum error admit_upload_append(struct call *call, struct context *c)
     TRY(file_upload_check_writer(c, &upload));
     TRY(read_offset(call, &offset));
     TRY(file_upload_check_offset(c, &upload, offset));
-    if (upload.offset_bytes == upload.size_bytes)
-        return problem_set(
-            c->problem, ERR_CONFLICT, "all bytes have been received: complete the upload");
     call->upload.is_resumed = true;
     call->upload.upload_id = upload.id;
     call->upload.id = upload.content_id;

@@ -13,12 +13,19 @@
 
 #include "api/http/call.h"
 
-/* Fills call->caller and the context, and counts the request against the key's rate limit. */
+/* Fills call->caller and the context, and counts the request against the key's rate limit and its
+ * connection against the tenant's quota. */
 MUST_CHECK enum error access_authenticate(struct call *call, struct context *c);
 /* The key must have the scope of the route. */
 MUST_CHECK enum error access_check_scope(struct call *call, struct context *c);
 /* For a handler that needs one more scope than its route. */
 MUST_CHECK enum error access_require_scope(struct call *call, enum scope scope);
+/* Returns true if the key may read the objects that the route writes. */
+bool access_may_read(const struct call *call);
+/* Returns true if the answer to a write, with its status, contains nothing that existed before. */
+bool access_shows_only_new(const struct call *call);
+/* Returns true if the answer may contain the whole object; otherwise it is a receipt. */
+bool access_shows_all(const struct call *call);
 /* A principal must have permission for the thread, run or agent that the path names. */
 MUST_CHECK enum error access_check_path(struct call *call, struct context *c);
 

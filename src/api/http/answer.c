@@ -10,13 +10,43 @@ void answer_head_add(struct answer_head *head, struct str name, struct str value
         head->items[head->count++] = (struct http_header){name, value};
 }
 
-void answer_head_add_common(struct answer_head *head, const struct call *call)
+static void add_for_request(
+    struct answer_head *head, const struct http_request *request, struct str request_id)
 {
     answer_head_add(head, STR("Cairn-Version"), STR(CAIRN_VERSION));
-    answer_head_add(head, STR("X-Request-Id"), call->request.id);
-    answer_head_add(head, STR("traceparent"), http_header(call->request.http, STR("traceparent")));
+    answer_head_add(head, STR("X-Request-Id"), request_id);
+    answer_head_add(head, STR("traceparent"), http_header(request, STR("traceparent")));
     answer_head_add(head, STR("Cache-Control"), STR("no-store"));
     answer_head_add(head, STR("X-Content-Type-Options"), STR("nosniff"));
+}
+
+void answer_head_add_common(struct answer_head *head, const struct call *call)
+{
+    add_for_request(head, call->request.http, call->request.id);
+}
+
+void answer_head_add_origin(struct answer_head *head, struct str origin)
+{
+    if (str_is_none(origin))
+        return;
+    answer_head_add(head, STR("Access-Control-Allow-Origin"), origin);
+    answer_head_add(head, STR("Vary"), STR("Origin"));
+    answer_head_add(head, STR("Access-Control-Expose-Headers"),
+        STR("Cairn-Version, ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, "
+            "Idempotency-Replayed, Location, Accept-Ranges, Content-Encoding, Content-Range, "
+            "Content-Disposition, Repr-Digest, Cairn-File-Version, Upload-Offset, Upload-Length"));
+}
+
+void answer_head_add_preflight(struct answer_head *head)
+{
+    answer_head_add(
+        head, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
+    answer_head_add(head, STR("Access-Control-Allow-Headers"),
+        STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
+            "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
+            "Range, If-Range, If-Modified-Since, Content-Encoding, Content-Digest, Repr-Digest, "
+            "Upload-Offset"));
+    answer_head_add(head, STR("Access-Control-Max-Age"), STR("600"));
 }
 
 void answer_head_add_call(struct answer_head *head, const struct call *call)
@@ -109,12 +139,6 @@ struct str answer_problem(
 
 /* --- Malformed requests --------------------------------------------------------------------- */
 
-const struct http_header answer_refusal_headers[ANSWER_REFUSAL_HEADERS] = {
-    {{"Cairn-Version", sizeof "Cairn-Version" - 1}, {CAIRN_VERSION, sizeof CAIRN_VERSION - 1}},
-    {{"Content-Type", sizeof "Content-Type" - 1},
-        {"application/problem+json", sizeof "application/problem+json" - 1}},
-};
-
 static enum error refusal_code(int status)
 {
     switch (status) {
@@ -122,6 +146,8 @@ static enum error refusal_code(int status)
         return ERR_TIMEOUT;
     case 413:
         return ERR_TOO_LARGE;
+    case 429:
+        return ERR_RATE_LIMITED;
     case 503:
         return ERR_UNAVAILABLE;
     default:
@@ -129,12 +155,14 @@ static enum error refusal_code(int status)
     }
 }
 
-struct str answer_refusal(struct arena *arena, const struct http_refusal *refusal)
+struct str answer_refusal(struct arena *arena, const struct http_refusal *refusal,
+    const struct http_request *request, struct answer_head *head)
 {
     struct problem problem;
+    struct str id = request_read_id(arena, request);
     problem_init(&problem, arena);
     problem_set(&problem, refusal_code(refusal->status), "%s", refusal->rule);
-    char id[UUID_TEXT_LEN];
-    uuid_format(uuid_v7(), id);
-    return answer_problem(arena, &problem, (struct str){id, sizeof id}, refusal->status);
+    add_for_request(head, request, id);
+    answer_head_add(head, STR("Content-Type"), STR("application/problem+json"));
+    return answer_problem(arena, &problem, id, refusal->status);
 }

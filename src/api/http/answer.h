@@ -5,7 +5,7 @@
 
 #include "api/http/call.h"
 
-enum { ANSWER_MAX_HEADERS = CALL_MAX_HEADERS + 10 };
+enum { ANSWER_MAX_HEADERS = CALL_MAX_HEADERS + 12 };
 
 struct answer_head {
     struct http_header items[ANSWER_MAX_HEADERS];
@@ -23,9 +23,13 @@ void answer_head_add_call(struct answer_head *head, const struct call *call);
 struct str answer_problem(
     struct arena *arena, const struct problem *problem, struct str request_id, int status);
 
-/* The problem document and the headers for a request that is not valid HTTP. */
-struct str answer_refusal(struct arena *arena, const struct http_refusal *refusal);
-enum { ANSWER_REFUSAL_HEADERS = 2 };
-extern const struct http_header answer_refusal_headers[ANSWER_REFUSAL_HEADERS];
+/* The answer to a request that is not valid HTTP, or that is refused before a call of it is run.
+ * Adds its headers to the head, and returns the body, in the arena. */
+struct str answer_refusal(struct arena *arena, const struct http_refusal *refusal,
+    const struct http_request *request, struct answer_head *head);
+/* Allows the page of this origin to read the answer; STR_NONE: no page. */
+void answer_head_add_origin(struct answer_head *head, struct str origin);
+/* States what the page may send. */
+void answer_head_add_preflight(struct answer_head *head);
 
 #endif

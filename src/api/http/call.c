@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/call.h"
 
+#include "api/http/codings.h"
+#include "api/http/echo.h"
 #include "api/http/params.h"
 
 /* --- Headers -------------------------------------------------------------------------------- */
@@ -57,7 +59,10 @@ void call_rewind(struct call *call)
     a->n_headers = 0;
     a->content_type = STR("application/json");
     a->may_wait = false;
+    a->wake_in_us = 0;
+    a->coding = CODING_NONE;
     a->is_bytes = false;
+    a->closes = false;
     a->stream = NULL;
     download_drop(&a->download);
     buf_reset(&a->body);
@@ -81,6 +86,7 @@ void call_deinit(struct call *call)
     download_drop(&call->answer.download);
     buf_deinit(&call->answer.body);
     buf_deinit(&call->answer.replay);
+    rehearsal_deinit(&call->rehearsal);
 }
 
 /* --- Routing -------------------------------------------------------------------------------- */
@@ -134,6 +140,13 @@ static enum error decode_path_param(struct call *call, struct str encoded, size_
         return uuid_parse(encoded, &call->request.params[i])
                    ? OK
                    : problem_fault(&call->problem, name, "must be a UUID");
+    case ROUTE_PARAM_EITHER:
+        return uuid_parse(encoded, &call->request.params[i]) ||
+                       (str_to_i64(encoded, &call->request.numbers[i]) &&
+                           call->request.numbers[i] > 0)
+                   ? OK
+                   : problem_fault(
+                         &call->problem, name, "must be a UUID, or a number of at least 1");
     case ROUTE_PARAM_NUMBER:
         return str_to_i64(encoded, &call->request.numbers[i]) && call->request.numbers[i] > 0
                    ? OK
@@ -237,6 +250,7 @@ static enum error decode_raw_body(struct call *call)
 static enum error decode_body(struct call *call)
 {
     const struct route *route = call->route;
+    TRY(codings_decode_body(call));
     if ((route->flags & ROUTE_RAW_BODY) && route->mode == ROUTE_WRITE)
         return decode_raw_body(call);
     if (route->body == NULL)
@@ -246,7 +260,8 @@ static enum error decode_body(struct call *call)
         call->request.body = STR("{}");
     TRY(check_media_type(call));
     TRY(parse_body(call));
-    if (!(route->flags & ROUTE_PATCH))
+    echo_take(call);
+    if (!(route->flags & (ROUTE_PATCH | ROUTE_MERGE)))
         return schema_decode_presence(call->arena, route->body, json_root(&call->request.doc),
             call->request.input, &call->request.given, &call->problem);
     if (!call->request.is_json_patch)
@@ -280,10 +295,31 @@ static int64_t read_wait(const struct call *call)
     return *(const int64_t *)(const void *)((const char *)call->request.query + wait->offset);
 }
 
+/* A key in a header takes precedence. A ticket has no character that a query encodes. */
+static struct str read_ticket(const struct call *call)
+{
+    const struct str name = STR("ticket=");
+    struct str rest = call->request.http->query, part;
+    if (!route_takes_ticket(call->route) || !str_is_none(call->request.secret))
+        return STR_NONE;
+    while (str_next_part(&rest, '&', &part))
+        if (str_starts_with(part, name))
+            return str_slice(part, name.len, part.len);
+    return STR_NONE;
+}
+
+/* The bytes follow after the admission. */
+static enum error decode_upload(struct call *call)
+{
+    TRY(codings_decode_body(call));
+    return intake_read_digest(call);
+}
+
 void call_decode(struct call *call, struct str body)
 {
     const struct route *route = call->route;
     call->request.body = body;
+    call->request.ticket = read_ticket(call);
     if (route->query != NULL)
         call->request.query = arena_zalloc(call->arena, route->query->struct_bytes);
     if (params_decode(call, route->query, call->request.http->query, call->request.query,
@@ -291,7 +327,7 @@ void call_decode(struct call *call, struct str body)
         call->request.is_bad = true;
     if (read_consistency(call) != OK)
         call->request.is_bad = true;
-    enum error e = route->flags & ROUTE_UPLOAD ? intake_read_digest(call) : decode_body(call);
+    enum error e = route->flags & ROUTE_UPLOAD ? decode_upload(call) : decode_body(call);
     if (e != OK)
         call->request.is_bad = true;
     call->request.wait_s = read_wait(call);

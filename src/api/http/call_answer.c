@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The answer of a call: an object, a page, bytes, nothing, or the problem that refused it. */
+#include "api/http/access.h"
 #include "api/http/answer.h"
+#include "api/http/codings.h"
+#include "api/http/location.h"
 
 void call_add_header(struct call *call, struct str name, struct str value)
 {
@@ -83,55 +86,67 @@ void call_refuse(struct call *call, enum error e)
     if (call->problem.retry_after_s > 0)
         call_add_header(
             call, STR("Retry-After"), arena_printf(call->arena, "%u", call->problem.retry_after_s));
+    if (e == ERR_MEDIA_TYPE && !str_is_none(codings_accepted(call)))
+        call_add_header(call, STR("Accept-Encoding"), codings_accepted(call));
     if (error_info(e)->status == 401)
         call_add_header(call, STR("WWW-Authenticate"), STR("Bearer realm=\"cairn\""));
 }
 
 /* A cache may have made the tag weak; for reading, a weak tag matches too. */
-static bool has_already(const struct call *call, struct str tag)
+static bool lists_tag(const struct call *call, struct str tag)
 {
     const struct str name = STR("If-None-Match");
     return http_header_lists(call->request.http, name, tag) ||
            http_header_lists(
-               call->request.http, name, arena_printf(call->arena, "W/%.*s", STR_ARG(tag))) ||
-           http_header_lists(call->request.http, name, STR("*"));
+               call->request.http, name, arena_printf(call->arena, "W/%.*s", STR_ARG(tag)));
 }
 
-/* Adds the ETag. Returns true if the client has this version already: the answer needs no body. */
-static bool answer_version(struct call *call, int64_t version)
+/* Returns true if the client has the version, encoded or not; `tag` becomes the client's tag. */
+static bool has_already(const struct call *call, struct str *tag)
 {
+    for (enum coding c = CODING_NONE; c < CODING_COUNT; c++) {
+        struct str encoded = codings_tag(call->arena, *tag, c);
+        if (lists_tag(call, encoded)) {
+            *tag = encoded;
+            return true;
+        }
+    }
+    return http_header_lists(call->request.http, STR("If-None-Match"), STR("*"));
+}
+
+/* Adds the ETag. `out_has` is true if the client has this version already: the answer needs no
+ * body. A read of another version than If-Match names is rejected, as a write is. */
+static enum error answer_version(struct call *call, int64_t version, bool *out_has)
+{
+    bool is_revision = call->route->flags & ROUTE_REVISION;
+    bool reads = call->route->mode == ROUTE_READ;
+    *out_has = false;
     if (version <= 0)
-        return false;
-    bool is_revision = (call->route->flags & ROUTE_REVISION) != 0;
+        return OK;
     struct str tag =
         arena_printf(call->arena, "\"%s%lld\"", is_revision ? "r" : "", (long long)version);
+    if (reads && !context_matches(call->context, version))
+        return problem_set(
+            &call->problem, ERR_STALE, "If-Match must be the object's ETag: %.*s", STR_ARG(tag));
+    *out_has = reads && !call->is_comparing && has_already(call, &tag);
     call_add_header(call, STR("ETag"), tag);
-    if (call->route->mode != ROUTE_READ || !has_already(call, tag))
-        return false;
-    call->answer.status = 304;
-    return true;
-}
-
-/*
- * A write answers with the object. PATCH and PUT of an existing object show its content only to a
- * key that may read it: an empty patch would otherwise be a way to read.
- */
-static bool needs_receipt(const struct call *call)
-{
-    struct str method = call->request.http->method;
-    bool replaces = str_eq(method, STR("PATCH")) || str_eq(method, STR("PUT"));
-    unsigned read = (unsigned)scope_to_read(call->route->scope);
-    return replaces && call->answer.status != 201 && (call->caller.scopes & read) != read;
+    if (*out_has)
+        call->answer.status = 304;
+    return OK;
 }
 
 enum error call_answer(
     struct call *call, const struct schema *schema, const void *object, int64_t version)
 {
-    if (answer_version(call, version))
+    bool has;
+    TRY(answer_version(call, version, &has));
+    if (has)
         return OK;
+    if (call->answer.status == 201)
+        location_add(call, schema, object);
     struct json_writer w;
     json_writer_init(&w, &call->answer.body);
-    if (needs_receipt(call)) {
+    if (!access_shows_all(call)) {
         schema_encode_receipt(&w, schema, object);
         return OK;
     }
@@ -145,7 +160,9 @@ enum error call_answer(
 enum error call_answer_raw(
     struct call *call, struct str content_type, struct str bytes, int64_t version)
 {
-    if (answer_version(call, version))
+    bool has;
+    TRY(answer_version(call, version, &has));
+    if (has)
         return OK;
     call->answer.content_type = content_type;
     buf_append(&call->answer.body, bytes);
@@ -156,4 +173,18 @@ enum error call_answer_nothing(struct call *call)
 {
     call->answer.status = 204;
     return OK;
+}
+
+enum error call_continue(struct call *call)
+{
+    call->continues = true;
+    return OK;
+}
+
+enum error call_answer_deletion(struct call *call, enum error e, bool more)
+{
+    if (e == ERR_NOT_FOUND && call->has_continued)
+        return call_answer_nothing(call);
+    TRY(e);
+    return more ? call_continue(call) : call_answer_nothing(call);
 }

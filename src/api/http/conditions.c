@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/conditions.h"
 
+#include "api/http/codings.h"
 #include "model/execution/runs.h"
 
 /* A second value of these headers would make the request ambiguous. */
 static enum error check_single(struct call *call)
 {
-    static const struct str names[] = {{"If-Match", 8}, {"Cairn-Fencing-Token", 19},
-        {"Idempotency-Key", 15}, {"Content-Type", 12}, {"Last-Event-ID", 13},
-        {"Cairn-Principal", 15}};
+    static const struct str names[] = {{"Cairn-Fencing-Token", 19}, {"Idempotency-Key", 15},
+        {"Content-Type", 12}, {"Last-Event-ID", 13}, {"Cairn-Principal", 15}};
     enum error e = OK;
     for (size_t i = 0; i < COUNT_OF(names); i++)
         if (http_header_count(call->request.http, names[i]) > 1)
@@ -16,27 +16,56 @@ static enum error check_single(struct call *call)
     return e;
 }
 
+enum { MATCH_MAX_TAGS = 64 };
+
+/* The version of a tag of this route: "7", "7-gzip", or "r7" for a revision. Other tags match
+ * nothing. */
+static int64_t version_of_tag(const struct call *call, struct str tag)
+{
+    const struct str start = call->route->flags & ROUTE_REVISION ? STR("\"r") : STR("\"");
+    int64_t version = -1;
+    bool quoted = str_starts_with(tag, start) && tag.len > start.len && tag.ptr[tag.len - 1] == '"';
+    if (quoted && !str_to_i64(codings_bare_tag(str_slice(tag, start.len, tag.len - 1)), &version))
+        version = -1;
+    return version;
+}
+
+/* A list of tags. They contain no comma, so it can be split there. */
+static enum error read_tags(struct call *call, struct context *c, struct str list, int64_t *place)
+{
+    struct str tag;
+    while (str_next_part(&list, ',', &tag)) {
+        tag = str_trim_blanks(tag);
+        if (tag.len == 0)
+            continue;
+        if (c->match_any || (c->has_match && str_eq(tag, STR("*"))))
+            return problem_fault(
+                &call->problem, STR("If-Match"), "must be a list of ETags, or only *");
+        if (c->n_match_versions == MATCH_MAX_TAGS)
+            return problem_fault(
+                &call->problem, STR("If-Match"), "must have at most %d ETags", MATCH_MAX_TAGS);
+        c->match_any = str_eq(tag, STR("*"));
+        c->has_match = !c->match_any;
+        if (c->has_match)
+            place[c->n_match_versions++] = version_of_tag(call, tag);
+    }
+    return OK;
+}
+
 static enum error read_match(struct call *call, struct context *c)
 {
-    struct str match = http_header(call->request.http, STR("If-Match"));
-    if (str_is_none(match))
+    const struct http_request *r = call->request.http;
+    if (str_is_none(http_header(r, STR("If-Match"))))
         return OK;
-    bool versioned = (call->route->flags & ROUTE_ETAG) != 0;
-    if (call->route->mode == ROUTE_WRITE && !versioned)
+    if (!(call->route->flags & ROUTE_ETAG))
         return problem_fault(
             &call->problem, STR("If-Match"), "is not allowed here: this route has no ETag");
-    if (str_has_byte(match, ','))
-        return problem_fault(&call->problem, STR("If-Match"), "must be one ETag, or *");
-    c->match_any = str_eq(match, STR("*"));
-    if (c->match_any)
-        return OK;
-    c->has_match = true;
-    c->match_version = -1;
-    const struct str start = call->route->flags & ROUTE_REVISION ? STR("\"r") : STR("\"");
-    bool quoted =
-        str_starts_with(match, start) && match.len > start.len && match.ptr[match.len - 1] == '"';
-    if (quoted && !str_to_i64(str_slice(match, start.len, match.len - 1), &c->match_version))
-        c->match_version = -1;
+    int64_t *versions = ARENA_ARRAY(call->arena, int64_t, MATCH_MAX_TAGS);
+    c->match_versions = versions;
+    for (size_t i = 0; i < r->n_headers; i++)
+        if (str_eq_nocase(r->headers[i].name, STR("If-Match")))
+            TRY(read_tags(call, c, r->headers[i].value, versions));
+    c->has_match = !c->match_any;
     return OK;
 }
 

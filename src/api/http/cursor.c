@@ -18,13 +18,15 @@ enum error cursor_refused(struct call *call)
 
 enum error cursor_to_uuid(struct call *call, struct str cursor, bool *out_has, struct uuid *out_id)
 {
-    struct str bytes;
-    if (str_is_none(cursor))
-        return OK;
-    if (!base64url_decode(call->arena, cursor, &bytes) || bytes.len != sizeof out_id->bytes)
+    struct str bytes = STR_NONE;
+    struct uuid id = UUID_NIL;
+    bool has = !str_is_none(cursor);
+    if (has && (!base64url_decode(call->arena, cursor, &bytes) || bytes.len != sizeof id.bytes))
         return cursor_refused(call);
-    memcpy(out_id->bytes, bytes.ptr, bytes.len);
-    *out_has = true;
+    if (has)
+        memcpy(id.bytes, bytes.ptr, bytes.len);
+    *out_has = has;
+    *out_id = id;
     return OK;
 }
 
@@ -40,7 +42,7 @@ struct str cursor_from_number(struct arena *arena, int64_t number)
 
 enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number)
 {
-    struct str text = STR_NONE;
+    struct str text;
     int64_t number = 0;
     TRY(cursor_to_text(call, cursor, &text));
     if (!str_is_none(text) && (!str_to_i64(text, &number) || number < 1))
@@ -52,11 +54,10 @@ enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_n
 /* A client may send any text: one that a database cannot store is rejected here. */
 enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text)
 {
-    struct str text;
-    if (str_is_none(cursor))
-        return OK;
-    if (!base64url_decode(call->arena, cursor, &text) || text.len == 0 ||
-        text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0') || !str_is_utf8(text))
+    struct str text = STR_NONE;
+    if (!str_is_none(cursor) &&
+        (!base64url_decode(call->arena, cursor, &text) || text.len == 0 ||
+            text.len > ROUTE_TEXT_MAX_BYTES || str_has_byte(text, '\0') || !str_is_utf8(text)))
         return cursor_refused(call);
     *out_text = text;
     return OK;

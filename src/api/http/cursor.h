@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Cursors of lists: opaque on the wire. An absent cursor (STR_NONE) leaves the output as it is. */
+/* Cursors of lists: opaque on the wire. Every success sets all outputs: without a cursor (STR_NONE)
+ * `out_has` is false, the id is nil, the text STR_NONE and the number 0. */
 #ifndef API_HTTP_CURSOR_H
 #define API_HTTP_CURSOR_H
 
@@ -18,7 +19,7 @@ MUST_CHECK enum error cursor_to_uuid(
 struct str cursor_from_text(struct arena *arena, struct str text);
 MUST_CHECK enum error cursor_to_text(struct call *call, struct str cursor, struct str *out_text);
 
-/* Of lists by number, from 1. Without a cursor the number is 0. */
+/* Of lists by number, from 1. */
 struct str cursor_from_number(struct arena *arena, int64_t number);
 MUST_CHECK enum error cursor_to_number(struct call *call, struct str cursor, int64_t *out_number);
 

@@ -45,13 +45,15 @@ void denial_note(const struct call *call, const char *action)
     /* The same kind of bucket as for requests, under an id that no key has. */
     struct uuid bucket = call->caller.key_id;
     bucket.bytes[0] ^= 0xff;
-    if (!rate_limiter_take(call->api->rate_limiter, bucket, 1, clock_wall_us()).allowed)
+    if (!rate_limiter_take(call->api->rate_limiter, bucket, rate_per_minute(1), clock_wall_us())
+             .allowed)
         return;
     struct denial *d = MEM_NEW(struct denial);
     d->job = (struct store_job){.mode = STORE_WRITE,
         .on_full = STORE_ON_FULL_KEEPS, /* small and rare, and may report an attack */
         .affinity =
             hash_bytes(call->caller.tenant_id.bytes, sizeof call->caller.tenant_id.bytes) | 1,
+        .flow = tenant_flow(call->caller.tenant_id),
         .run = run,
         .done = done};
     d->tenant_id = call->caller.tenant_id;

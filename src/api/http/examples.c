@@ -10,9 +10,13 @@ static const struct {
     const char *json;
 } BODIES[] = {
     {"TenantCreate", "{\"name\":\"acme\"}"},
-    {"TenantBody", "{\"name\":\"acme-europe\"}"},
+    {"TenantBody", "{\"name\":\"acme-europe\",\"plan_tier\":\"pro\","
+                   "\"quotas\":{\"threads\":10000,\"requests_per_second\":100}}"},
+    {"QuotasBody", "{\"threads\":10000,\"requests_per_second\":100}"},
+    {"OwnTenantBody", "{\"settings\":{\"locale\":\"de\"}}"},
     {"KeyCreate", "{\"name\":\"worker\",\"scopes\":[\"runs:read\",\"runs:write\","
                   "\"events:write\"],\"rate_limit_per_minute\":6000}"},
+    {"TicketCreate", "{\"path\":\"/v1/events/stream\",\"ttl_s\":30}"},
     {"AgentBody",
         "{\"name\":\"researcher\",\"description\":\"Reads and sums up\",\"system_prompt\":"
         "{\"role\":\"You are a careful researcher\",\"instructions\":\"Cite what you read\"},"
@@ -49,6 +53,7 @@ static const struct {
     {"LongContextPrice", "{\"above_tokens\":200000,\"input\":6,\"output\":22.5}"},
     {"UsageBody", "{\"model\":\"claude-sonnet-4-5\",\"input_tokens\":1900,\"output_tokens\":1300,"
                   "\"cache_creation_input_tokens\":200,\"cache_read_input_tokens\":400}"},
+    {"UsageReport", "{\"input_tokens\":1500,\"output_tokens\":800}"},
     {"TokenUsage", "{\"input_tokens\":1900,\"output_tokens\":1300}"},
     {"CostBody", "{\"model\":\"claude-sonnet-4-5\",\"usage\":{\"input_tokens\":1900,"
                  "\"output_tokens\":1300}}"},
@@ -59,8 +64,8 @@ static const struct {
                     "like?\",\"filter\":{\"sure\":{\"$gte\":0.5}},\"limit\":5}"},
     {"StoreNamespaces", "{\"prefix\":[\"users\",\"*\"],\"max_depth\":2}"},
     {"StoreBatch", "{\"operations\":[{\"op\":\"put\",\"namespace\":[\"users\",\"42\"],\"key\":"
-                   "\"food\",\"value\":{\"text\":\"likes pizza\"}},{\"op\":\"search\","
-                   "\"namespace_prefix\":[\"users\"],\"limit\":5}]}"},
+                   "\"food\",\"value\":{\"text\":\"likes pizza\"}},{\"op\":\"get\","
+                   "\"namespace\":[\"users\",\"42\"],\"key\":\"drink\"}]}"},
     {"StoreOperation", "{\"op\":\"get\",\"namespace\":[\"users\",\"42\"],\"key\":\"food\"}"},
     {"EvalBody", "{\"name\":\"capitals\",\"eval_type\":\"accuracy\",\"run_id\":\"" ID_2
                  "\",\"score\":0.875,\"passed\":true}"},
@@ -76,10 +81,16 @@ static const struct {
     {"KeyedThreadBody", "{\"title\":\"Q3 report\",\"agent\":\"researcher\"}"},
     {"Reason", "{\"reason\":\"the user went away\"}"},
     {"RunCreate", "{\"user_input\":\"Summarise the report\",\"dispatch\":\"queue\"}"},
-    {"RunBody", "{\"status\":\"completed\",\"final_output\":{\"answer\":\"42\"}}"},
+    {"RunBody",
+        "{\"status\":\"completed\",\"content\":\"Sales rose by 4 %.\",\"messages\":[{\"role\":"
+        "\"assistant\",\"content\":\"Sales rose by 4 %.\"}],\"usage\":{\"input_tokens\":1500,"
+        "\"output_tokens\":800},\"append\":true}"},
     {"RunInput", "{\"input\":\"Yes, go on\"}"},
     {"RunClaim", "{\"worker\":\"worker-3\",\"lease_ms\":30000}"},
     {"RunHeartbeat", "{\"lease_ms\":30000}"},
+    {"RunRelease", "{\"error\":{\"code\":\"overloaded\"}}"},
+    {"RunRetry", "{\"max_attempts\":3,\"backoff\":{\"initial_ms\":1000}}"},
+    {"RunBackoff", "{\"initial_ms\":1000,\"factor\":2,\"max_ms\":60000}"},
     {"RunPhaseBody", "{\"to\":\"executing\",\"trigger\":\"plan_ready\"}"},
     {"TurnCreate", "{\"input\":{\"message\":\"Which books suit a girl of nine?\"}}"},
     {"AgentRunCreate", "{\"input\":{\"message\":\"Recommend books for a girl of nine\"},"
@@ -166,6 +177,7 @@ static const struct {
 } TEXTS[] = {
     {"name", "acme"},
     {"title", "Q3 report"},
+    {"currency", "USD"},
     {"sha256", "5d41402abc4b2a76b9719d911017c592ae3b7d1f0c2e4d6f8a9b0c1d2e3f4a5b"},
     {"content_type", "text/plain"},
     {"created_by", "user:alice"},

@@ -4,14 +4,19 @@
  *
  *   on_request     checks Host and Origin, finds the route
  *   receive        reads the body, unless the route takes an upload
- *   on_body        decodes the request and submits the call (call_run.c); on_done follows
+ *   on_body        decodes the request, a large body on another thread, and submits the call
+ *                  (call_run.c); on_done follows
  *   finished       back on the loop: waits, receives an upload, or answers
- *   answer         or start_stream, or start_download
+ *   answer         after start_encoding; or start_stream, or start_download
  */
 #include "api/http/front.h"
 
 #include "api/http/answer.h"
+#include "api/http/coders.h"
+#include "api/http/codings.h"
+#include "api/http/encoding.h"
 #include "api/http/metrics.h"
+#include "api/http/origins.h"
 #include "api/http/poll.h"
 #include "api/http/receiver.h"
 #include "api/http/sender.h"
@@ -33,10 +38,12 @@ struct front {
     struct http_server *server;
     struct front_loop *loops;
     size_t n_loops;
+    struct coders *decoders;
+    struct coders *encoders;
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     size_t n_pending;
-    size_t n_transfers; /* uploads and downloads, which need the store to end */
+    size_t n_transfers; /* uploads, downloads and queued bodies, which need the store to end */
 };
 
 /* One exchange and its call, in the exchange's arena. */
@@ -44,6 +51,9 @@ struct front_call {
     struct call call;
     struct poll poll;
     struct arena rerun_arena; /* for runs after the first, so that long waits need no more memory */
+    struct coders_task *decoding; /* of a large body; NULL: none */
+    struct str body;              /* the large body */
+    struct encoding encoding;     /* of the answer */
     struct loop_task task;
     struct receiver receiver;
     bool has_receiver;
@@ -64,14 +74,7 @@ static struct front_call *front_call_of(struct call *call)
 static void add_common(struct answer_head *head, const struct front_call *fc)
 {
     answer_head_add_common(head, &fc->call);
-    if (str_is_none(fc->origin))
-        return;
-    answer_head_add(head, STR("Access-Control-Allow-Origin"), fc->origin);
-    answer_head_add(head, STR("Vary"), STR("Origin"));
-    answer_head_add(head, STR("Access-Control-Expose-Headers"),
-        STR("Cairn-Version, ETag, X-Request-Id, RateLimit, RateLimit-Policy, Retry-After, "
-            "Idempotency-Replayed, Accept-Ranges, Content-Range, Content-Disposition, "
-            "Repr-Digest"));
+    answer_head_add_origin(head, fc->origin);
 }
 
 /* The private data of agents, and their keys, do not appear in the log. */
@@ -89,6 +92,7 @@ static void log_request(const struct front_call *fc)
      * before. */
     bool told = call->route != NULL && (call->route->flags & ROUTE_PROBE);
     told = told || (call->problem.code == ERR_STORAGE_FULL && !store_is_shared(call->api->store));
+    told = told || call->problem.code == ERR_QUOTA_STORED; /* no fault of the server */
     enum log_level level = call->answer.status >= 500 && !told ? LOG_ERROR : LOG_DEBUG;
     if (!log_is_on(level))
         return;
@@ -98,11 +102,19 @@ static void log_request(const struct front_call *fc)
         LOG_I64("took_us", clock_steady_us() - fc->start_us));
 }
 
+/* The last use of the strings of a call whose body was large. Accepts NULL. */
+static void release_decoding(struct front *f, struct coders_task *decoding)
+{
+    if (decoding != NULL)
+        coders_release(f->decoders, decoding);
+}
+
 /* The last use of the front_call: releasing the exchange may free its arena. */
 static void leave(struct front_call *fc)
 {
     call_deinit(&fc->call);
     arena_deinit(&fc->rerun_arena);
+    release_decoding(fc->front_loop->front, fc->decoding);
     http_exchange_release(fc->x);
 }
 
@@ -115,6 +127,7 @@ static void on_poll_closed(struct poll *p)
 static void on_exchange_end(struct http_exchange *x)
 {
     struct front_call *fc = http_exchange_data(x);
+    atomic_store(&fc->call.is_abandoned, true);
     if (fc->has_receiver)
         receiver_client_left(&fc->receiver);
     else if (!fc->poll.running)
@@ -127,11 +140,32 @@ static void answer(struct front_call *fc)
     struct answer_head head = {.count = 0};
     add_common(&head, fc);
     answer_head_add_call(&head, call);
+    codings_add_headers(&head, call);
     log_request(fc);
     http_exchange_reply(fc->x, &(struct http_answer){.status = call->answer.status,
                                    .headers = head.items,
                                    .n_headers = head.count,
-                                   .body = buf_str(&call->answer.body)});
+                                   .body = buf_str(&call->answer.body),
+                                   .closes = call->answer.closes});
+}
+
+/* Counts a stream or a waiting request of the tenant. Returns false, with the refusal as the
+ * answer, if the tenant has as many as it may have on this node. */
+static bool hold_stream(struct front_call *fc)
+{
+    struct call *call = &fc->call;
+    const struct quota_limits *q = &call->caller.quotas;
+    struct holdings *streams = call->api->streams;
+    struct uuid tenant_id = call->caller.tenant_id;
+    if (holdings_take(streams, tenant_id, q->has_max_streams ? q->max_streams : INT64_MAX))
+        return true;
+    struct context none;
+    problem_init(&call->problem, call->arena);
+    context_init(&none, call->arena, &call->problem, NULL);
+    call_refuse(call, quota_refuse(&none, ERR_QUOTA, "streams", q->max_streams,
+                          holdings_count(streams, tenant_id)));
+    answer(fc);
+    return false;
 }
 
 static void start_stream(struct front_call *fc)
@@ -143,16 +177,22 @@ static void start_stream(struct front_call *fc)
         answer_head_add(&head, STR("Content-Type"), STR("text/event-stream; charset=utf-8"));
         answer_head_add(&head, STR("X-Accel-Buffering"), STR("no"));
     }
-    log_request(fc);
     if (sse && str_eq(fc->call.request.http->method, STR("HEAD"))) {
+        log_request(fc);
         http_exchange_reply(fc->x,
             &(struct http_answer){.status = 200, .headers = head.items, .n_headers = head.count});
         return;
     }
+    if (!hold_stream(fc))
+        return;
+    log_request(fc);
     struct http_exchange *x = fc->x;
+    struct front *f = fc->front_loop->front;
+    struct coders_task *decoding = fc->decoding;
     /* Starting the stream frees the arena, which holds the front_call. */
     struct call call = fc->call;
     stream_start(fc->front_loop->watchers, x, &call, head.items, head.count);
+    release_decoding(f, decoding);
     buf_deinit(&call.answer.body);
     buf_deinit(&call.answer.replay);
     http_exchange_release(x);
@@ -263,9 +303,11 @@ static void on_download_ready(void *data, enum error e)
     answer_head_add_call(&head, &fc->call);
     log_request(fc);
     /* Starting the stream frees the arena, which holds the front_call. */
+    struct coders_task *decoding = fc->decoding;
     call_deinit(&fc->call);
     arena_deinit(&fc->rerun_arena);
     sender_start(d, status, head.items, head.count, on_download_ended, f);
+    release_decoding(f, decoding);
 }
 
 static void start_download(struct front_call *fc)
@@ -273,13 +315,15 @@ static void start_download(struct front_call *fc)
     struct call *call = &fc->call;
     if (str_eq(call->request.http->method, STR("HEAD"))) {
         struct answer_head head = {.count = 0};
+        size_t size_bytes = (size_t)call->answer.download.size_bytes;
+        download_drop(&call->answer.download); /* before the client's next request */
         add_common(&head, fc);
         answer_head_add_call(&head, call);
         log_request(fc);
         http_exchange_reply(fc->x, &(struct http_answer){.status = call->answer.status,
                                        .headers = head.items,
                                        .n_headers = head.count,
-                                       .body = {"", (size_t)call->answer.download.size_bytes}});
+                                       .body = {"", size_bytes}});
         return;
     }
     fc->poll.running = true;
@@ -287,7 +331,52 @@ static void start_download(struct front_call *fc)
     fc->sender = sender_create(fc->x, call, on_download_ready, fc);
 }
 
+static void finish_encoding(struct loop_task *task)
+{
+    struct front_call *fc = CONTAINER_OF(task, struct front_call, task);
+    struct front *f = fc->front_loop->front;
+    fc->poll.running = false;
+    encoding_finish(&fc->encoding, f->encoders);
+    if (http_exchange_is_open(fc->x))
+        answer(fc);
+    else
+        poll_finish(&fc->poll);
+    count_transfer(f, false);
+}
+
+static void on_encoded(struct encoding *e)
+{
+    struct front_call *fc = CONTAINER_OF(e, struct front_call, encoding);
+    loop_post(fc->front_loop->loop, &fc->task);
+}
+
+/* Returns false if the answer is sent as it is. */
+static bool start_encoding(struct front_call *fc)
+{
+    struct encoding *e = &fc->encoding;
+    struct front *f = fc->front_loop->front;
+    e->coding = codings_of_answer(&fc->call);
+    if (e->coding == CODING_NONE)
+        return false;
+    e->call = &fc->call;
+    e->done = on_encoded;
+    fc->task.run = finish_encoding;
+    fc->poll.running = true;
+    count_transfer(f, true);
+    if (encoding_start(e, f->encoders))
+        return true;
+    fc->poll.running = false;
+    count_transfer(f, false);
+    return false;
+}
+
 /* --- A call's way through ------------------------------------------------------------------- */
+
+/* See poll_wait, which answers at once otherwise. */
+static bool may_begin_to_wait(const struct front_call *fc)
+{
+    return !fc->poll.finished && !watchers_are_draining(fc->poll.watchers);
+}
 
 static void prepare_poll(struct front_call *fc)
 {
@@ -296,6 +385,7 @@ static void prepare_poll(struct front_call *fc)
     p->watch.tenant_id = p->interest.tenant_id;
     p->watch.topic = p->interest.topic;
     p->watch.by_time = p->interest.by_time;
+    p->watch.held = fc->call.api->streams;
 }
 
 /* Ends the exchange of a waiting client that has left: a run must not be claimed for it. */
@@ -306,19 +396,42 @@ static void end_with_client(struct front_call *fc)
     fc->poll.running = false;
 }
 
-/* The limit of routes without a key, which take no body: nothing is collected for them. */
-enum { UNUSED_BODY_BYTES = 1024 };
+enum {
+    /* The limit of routes without a key, which take no body: nothing is collected for them. */
+    UNUSED_BODY_BYTES = 1024,
+    /* Larger bodies are read only from clients whose key has been checked, and are not decoded on
+     * the loop. */
+    UNCHECKED_BODY_BYTES = 64 * 1024,
+};
 
 static void on_body(struct http_exchange *x, struct str body);
+
+static size_t body_limit(const struct route *route)
+{
+    return route->body_limit > 0 ? route->body_limit : ROUTE_BODY_DEFAULT;
+}
 
 static void read_body(struct front_call *fc)
 {
     struct call *call = &fc->call;
-    size_t limit = route_is_public(call->route)  ? UNUSED_BODY_BYTES
-                   : call->route->body_limit > 0 ? call->route->body_limit
-                                                 : ROUTE_BODY_DEFAULT;
+    size_t limit = route_is_public(call->route) ? UNUSED_BODY_BYTES : body_limit(call->route);
     call->is_admitted = call->is_admitting = call->checks_head = false;
     http_exchange_read_body(fc->x, limit, on_body);
+}
+
+/* The key has been checked: its large body counts for the key and for its tenant. */
+static void charge_body(struct front_call *fc)
+{
+    const struct caller *caller = &fc->call.caller;
+    const struct http_charge charges[] = {
+        {caller->tenant_id, 2,
+            "the bodies of the tenant's requests have reached half of --max-body-memory: try "
+            "again"},
+        {caller->key_id, 4,
+            "the bodies of the key's requests have reached a quarter of --max-body-memory: try "
+            "again"},
+    };
+    http_exchange_charge(fc->x, charges, caller->has_key ? 2 : 1);
 }
 
 static void finished(struct front_call *fc)
@@ -337,13 +450,18 @@ static void finished(struct front_call *fc)
         return;
     }
     if (wait_s > 0) {
-        if (!fc->poll.started)
+        if (!fc->poll.started && may_begin_to_wait(fc)) {
+            if (!hold_stream(fc))
+                return;
             prepare_poll(fc);
-        if (poll_wait(&fc->poll, http_exchange_loop(fc->x), (uint64_t)wait_s * 1000))
+        }
+        if (poll_wait(
+                &fc->poll, http_exchange_loop(fc->x), (uint64_t)wait_s * 1000, call_wake_ms(call)))
             return;
     }
     poll_settle(&fc->poll);
     if (call->is_admitted && call->checks_head) {
+        charge_body(fc);
         read_body(fc);
         return;
     }
@@ -360,7 +478,7 @@ static void finished(struct front_call *fc)
                   call->answer.status == call->route->status;
     if (stream)
         start_stream(fc);
-    else
+    else if (!start_encoding(fc))
         answer(fc);
 }
 
@@ -387,76 +505,79 @@ static void rerun(struct poll *p)
     call_submit(&fc->call);
 }
 
+static bool decode_large(struct coders_task *task)
+{
+    struct front_call *fc = task->data;
+    call_decode(&fc->call, fc->body);
+    return false;
+}
+
+static void submit_large(struct coders_task *task)
+{
+    struct front_call *fc = task->data;
+    struct front *f = fc->front_loop->front;
+    call_submit(&fc->call);
+    count_transfer(f, false);
+}
+
+/* A body with a coding takes memory again when it is decoded, as much as its route allows. */
+static size_t decoding_budget(const struct front_call *fc)
+{
+    return http_exchange_arena(fc->x)->budget_bytes +
+           (codings_has_body(fc->call.request.http) ? body_limit(fc->call.route) : 0);
+}
+
+/* Only a client whose key has been checked sends a large body, so the tenant is known. */
+static void decode_elsewhere(struct front_call *fc, struct str body)
+{
+    struct front *f = fc->front_loop->front;
+    struct coders_task *d = coders_task_create(decoding_budget(fc));
+    d->tenant_id = fc->call.caller.tenant_id;
+    d->data = fc;
+    d->work = decode_large;
+    d->done = submit_large;
+    fc->decoding = d;
+    fc->body = body;
+    fc->call.arena = &d->arena;
+    call_rewind(&fc->call);
+    count_transfer(f, true);
+    coders_submit(f->decoders, d);
+}
+
+/* A small body with a coding may be a large one. */
+static bool is_decoded_elsewhere(const struct call *call, struct str body)
+{
+    return body.len > UNCHECKED_BODY_BYTES ||
+           (body.len > 0 && codings_has_body(call->request.http) && !route_is_public(call->route));
+}
+
 static void on_body(struct http_exchange *x, struct str body)
 {
     struct front_call *fc = http_exchange_data(x);
-    call_decode(&fc->call, body);
     fc->poll.running = true;
+    if (is_decoded_elsewhere(&fc->call, body)) {
+        decode_elsewhere(fc, body);
+        return;
+    }
+    if (fc->call.route->flags & ROUTE_LONG)
+        http_exchange_end_on_eof(x);
+    call_decode(&fc->call, body);
     if (fc->call.route->flags & ROUTE_UPLOAD)
         call_admit(&fc->call);
     else
         call_submit(&fc->call);
 }
 
-/* --- Host and Origin ------------------------------------------------------------------------ */
-
-/* The name without the port; an IPv6 address keeps its brackets. */
-static struct str host_name(struct str host)
-{
-    if (host.len > 0 && host.ptr[0] == '[')
-        return str_slice(host, 0, str_find(host, ']') + 1);
-    return str_slice(host, 0, str_find(host, ':'));
-}
-
-static bool is_listed(const struct str *list, size_t n, struct str value)
-{
-    for (size_t i = 0; i < n; i++)
-        if (str_eq_nocase(list[i], value))
-            return true;
-    return false;
-}
-
-static enum error check_host(const struct front *f, struct front_call *fc)
-{
-    struct str host = fc->call.request.http->host;
-    if (f->config.n_hosts == 0 || is_listed(f->config.hosts, f->config.n_hosts, host_name(host)))
-        return OK;
-    return problem_set(&fc->call.problem, ERR_HOST_REFUSED,
-        "the host \"%.*s\" is not allowed (--allow-host)", STR_ARG(host));
-}
-
-/* A browser sends the origin of the page. The server's own pages and the listed origins may call.
- * */
-static enum error check_origin(const struct front *f, struct front_call *fc)
-{
-    struct str origin = http_header(fc->call.request.http, STR("Origin"));
-    if (str_is_none(origin))
-        return OK;
-    struct str own = arena_printf(fc->call.arena, "%s://%.*s",
-        http_exchange_is_tls(fc->x) ? "https" : "http", STR_ARG(fc->call.request.http->host));
-    if (!str_eq_nocase(origin, own) && !is_listed(f->config.origins, f->config.n_origins, origin))
-        return problem_set(&fc->call.problem, ERR_HOST_REFUSED,
-            "the origin \"%.*s\" is not allowed: add it with --allow-origin", STR_ARG(origin));
-    fc->origin = origin;
-    return OK;
-}
+/* --- Arrival -------------------------------------------------------------------------------- */
 
 static void answer_preflight(struct front_call *fc)
 {
     struct answer_head head = {.count = 0};
     add_common(&head, fc);
-    answer_head_add(
-        &head, STR("Access-Control-Allow-Methods"), STR("GET, POST, PATCH, PUT, DELETE"));
-    answer_head_add(&head, STR("Access-Control-Allow-Headers"),
-        STR("Authorization, Content-Type, Idempotency-Key, If-Match, If-None-Match, Last-Event-ID, "
-            "Cairn-Fencing-Token, Cairn-Consistency, Cairn-Principal, X-Request-Id, traceparent, "
-            "Range, If-Range, Content-Digest, Repr-Digest"));
-    answer_head_add(&head, STR("Access-Control-Max-Age"), STR("600"));
+    answer_head_add_preflight(&head);
     http_exchange_reply(fc->x,
         &(struct http_answer){.status = 204, .headers = head.items, .n_headers = head.count});
 }
-
-/* --- Arrival -------------------------------------------------------------------------------- */
 
 static struct front_loop *loop_of(struct front *f, const struct http_exchange *x)
 {
@@ -473,20 +594,29 @@ static void refuse(struct front_call *fc, enum error e)
     answer(fc);
 }
 
-/* Larger bodies are read only from clients whose key has been checked. */
-enum { UNCHECKED_BODY_BYTES = 64 * 1024 };
-
 static bool has_large_body(const struct call *call)
 {
     const struct http_request *r = call->request.http;
     return !route_is_public(call->route) &&
-           (r->chunked || r->content_length > UNCHECKED_BODY_BYTES);
+           (r->chunked || r->content_length > UNCHECKED_BODY_BYTES || codings_has_body(r));
+}
+
+static struct connection *connection_of(struct front_call *fc)
+{
+    struct connection *connection = http_exchange_connection_data(fc->x);
+    if (connection == NULL) {
+        connection = connection_create(fc->call.api->connections);
+        http_exchange_set_connection_data(fc->x, connection, connection_destroy);
+    }
+    return connection;
 }
 
 static void receive(struct front_call *fc)
 {
     struct call *call = &fc->call;
     const char *rule;
+    if (!route_is_public(call->route))
+        call->connection = connection_of(fc);
     if (call->route->mode == ROUTE_WEBSOCKET && !ws_is_handshake(fc->x, &rule)) {
         refuse(fc, problem_set(&call->problem, ERR_UPGRADE, "%s", rule));
         return;
@@ -526,9 +656,7 @@ static void on_request(struct http_exchange *x, void *data)
 {
     struct front *f = data;
     struct front_call *fc = front_call_create(f, x);
-    enum error e = check_host(f, fc);
-    if (e == OK)
-        e = check_origin(f, fc);
+    enum error e = origins_check(&f->config, http_server_is_tls(f->server), &fc->call, &fc->origin);
     if (e != OK)
         refuse(fc, e);
     else if (str_eq(fc->call.request.http->method, STR("OPTIONS")) && !str_is_none(fc->origin))
@@ -539,9 +667,18 @@ static void on_request(struct http_exchange *x, void *data)
         receive(fc);
 }
 
-static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)
+/* Only the headers of the request are known. */
+static struct http_answer word_refusal(struct arena *arena, const struct http_refusal *refusal,
+    const struct http_request *request, void *data)
 {
-    return answer_refusal(arena, refusal);
+    const struct front *f = data;
+    struct answer_head *head = ARENA_NEW(arena, struct answer_head);
+    struct str origin = http_header(request, STR("Origin"));
+    struct str body = answer_refusal(arena, refusal, request, head);
+    if (!str_is_none(origin) &&
+        origins_is_allowed(&f->config, arena, http_server_is_tls(f->server), origin, request->host))
+        answer_head_add_origin(head, origin);
+    return (struct http_answer){.headers = head->items, .n_headers = head->count, .body = body};
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */
@@ -552,16 +689,14 @@ struct front *front_create(const struct front_config *config)
     f->config = *config;
     pthread_mutex_init(&f->mutex, NULL);
     pthread_cond_init(&f->cond, NULL);
+    f->decoders = coders_create("cairn-decoder");
+    f->encoders = coders_create("cairn-encoder");
     return f;
 }
 
 struct http_app front_app(struct front *f)
 {
-    return (struct http_app){.data = f,
-        .on_request = on_request,
-        .word_refusal = word_refusal,
-        .refusal_headers = answer_refusal_headers,
-        .n_refusal_headers = ANSWER_REFUSAL_HEADERS};
+    return (struct http_app){.data = f, .on_request = on_request, .word_refusal = word_refusal};
 }
 
 void front_attach(struct front *f, struct http_server *server)
@@ -640,6 +775,8 @@ void front_destroy(struct front *f)
 {
     for (size_t i = 0; i < f->n_loops; i++)
         watchers_destroy(f->loops[i].watchers);
+    coders_destroy(f->decoders);
+    coders_destroy(f->encoders);
     pthread_cond_destroy(&f->cond);
     pthread_mutex_destroy(&f->mutex);
     mem_free(f->loops);

@@ -141,6 +141,14 @@ static enum error need_lease(void *data)
     return OK;
 }
 
+/* For reading content again: the client can continue from the bytes that are recorded. */
+static enum error may_measure(void *data)
+{
+    const struct call *call = data;
+    TRY(atomic_load(&call->api->is_stopping) ? ERR_CANCELLED : OK);
+    return need_lease(data);
+}
+
 /* --- The bytes ------------------------------------------------------------------------------ */
 
 uint64_t intake_limit(const struct call *call)
@@ -215,7 +223,7 @@ enum error intake_sync(
     whole = *out_info;
     if (u->offset > 0) /* the writer has hashed only its own bytes */
         e = content_measure(call->api->store, call->caller.tenant_id, u->id, u->whole_bytes,
-            need_lease, call, &whole);
+            may_measure, call, &whole);
     u->sealed_id = uuid_v7();
     if (e == OK)
         e = content_seal(writer, u->sealed_id);

@@ -2,8 +2,8 @@
 #include "api/http/page.h"
 
 const char *const include_debug[] = {"debug", NULL};
+const char *const include_definition[] = {"definition", NULL};
 const char *const include_documents[] = {"documents", NULL};
-const char *const include_member_responses[] = {"member_responses", NULL};
 const char *const include_messages[] = {"messages", NULL};
 const char *const include_values[] = {"values", NULL};
 

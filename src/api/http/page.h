@@ -34,8 +34,8 @@ extern const struct schema query_page_only;
 /* The query parameter `include`: answers have the part only if the query names it. */
 enum include { INCLUDE_NONE, INCLUDE_PART };
 extern const char *const include_debug[];
+extern const char *const include_definition[];
 extern const char *const include_documents[];
-extern const char *const include_member_responses[];
 extern const char *const include_messages[];
 extern const char *const include_values[];
 

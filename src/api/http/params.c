@@ -74,9 +74,10 @@ static enum error decode_value(
     }
 }
 
-static bool has_presence_flag(enum field_kind kind)
+static bool has_presence_flag(const struct field *f)
 {
-    return kind == FIELD_INT || kind == FIELD_UUID || kind == FIELD_TIME || kind == FIELD_BOOL;
+    return (f->flags & FIELD_OPTIONAL) != 0 && (f->kind == FIELD_INT || f->kind == FIELD_UUID ||
+                                                   f->kind == FIELD_TIME || f->kind == FIELD_BOOL);
 }
 
 static enum error decode_field(const struct field *f, struct str value, char *out, uint64_t *seen,
@@ -86,7 +87,7 @@ static enum error decode_field(const struct field *f, struct str value, char *ou
         return problem_fault(problem, str_of(f->name), "must not be repeated");
     *seen |= UINT64_C(1) << index;
     TRY(decode_value(f, value, out, problem));
-    if (has_presence_flag(f->kind))
+    if (has_presence_flag(f))
         *(bool *)(out + f->has_offset) = true;
     return OK;
 }
@@ -153,5 +154,8 @@ enum error params_decode(struct call *call, const struct schema *schema, struct 
             decode_pair(call, schema, decoded_name, decoded_value, out, &seen, problem);
         e = bad != OK ? bad : e;
     }
+    for (const struct field *f = NULL; (f = schema_next(schema, f)) != NULL;)
+        if (schema_requires(schema, f) && (seen & (UINT64_C(1) << (f - schema->fields))) == 0)
+            e = problem_fault(problem, str_of(f->name), "must be given");
     return e;
 }

@@ -68,20 +68,40 @@ static const struct watch_ops ops = {.on_event = on_event,
 
 static void on_timer(struct loop_timer *timer)
 {
-    give_up(CONTAINER_OF(timer, struct poll, timer));
+    struct poll *p = CONTAINER_OF(timer, struct poll, timer);
+    if (loop_now_ms(p->loop) >= p->end_ms)
+        give_up(p);
+    else
+        run_again(p);
 }
 
-bool poll_wait(struct poll *p, struct loop *loop, uint64_t wait_ms)
+static void start_timer(struct poll *p, uint64_t wait_ms)
+{
+    p->end_ms = loop_now_ms(p->loop) + wait_ms;
+    loop_timer_start(p->loop, &p->timer, on_timer, wait_ms, 0);
+}
+
+/* The next answer is computed after wake_ms, unless the waiting time is over before. */
+static void set_timer(struct poll *p, uint64_t wake_ms)
+{
+    uint64_t now_ms = loop_now_ms(p->loop);
+    uint64_t left_ms = p->end_ms > now_ms ? p->end_ms - now_ms : 0;
+    loop_timer_again(&p->timer, wake_ms > 0 && wake_ms < left_ms ? wake_ms : left_ms);
+}
+
+bool poll_wait(struct poll *p, struct loop *loop, uint64_t wait_ms, uint64_t wake_ms)
 {
     if (p->finished || watchers_are_draining(p->watchers))
         return false;
     if (!p->started) {
         p->started = true;
+        p->loop = loop;
         p->watch.ops = &ops;
         watch_add(p->watchers, &p->watch);
-        loop_timer_start(loop, &p->timer, on_timer, wait_ms, 0);
+        start_timer(p, wait_ms);
         p->again = true;
     }
+    set_timer(p, wake_ms);
     if (p->again) {
         p->again = false;
         run_again(p);

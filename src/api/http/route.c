@@ -115,10 +115,17 @@ enum route_param route_param_kind(struct str name)
     for (size_t i = 0; i < COUNT_OF(numbers); i++)
         if (str_eq(name, numbers[i]))
             return ROUTE_PARAM_NUMBER;
+    if (str_eq(name, STR("notebook_id")))
+        return ROUTE_PARAM_EITHER;
     return str_ends_with(name, STR("_id")) ? ROUTE_PARAM_UUID : ROUTE_PARAM_TEXT;
 }
 
 bool route_is_public(const struct route *route)
 {
     return route->mode == ROUTE_STATIC || (route->flags & ROUTE_PUBLIC) != 0;
+}
+
+bool route_takes_ticket(const struct route *route)
+{
+    return route->mode == ROUTE_SSE || route->mode == ROUTE_WEBSOCKET;
 }

@@ -43,13 +43,30 @@ enum route_flags {
     ROUTE_RAW_BODY = 1 << 15,    /* body and answer have any media type; JSON is parsed */
     ROUTE_MUST_MATCH = 1 << 16,  /* a write that requires a condition on the version */
     ROUTE_REVISION = 1 << 17, /* its ETag is "rN", so that it cannot be confused with a version */
-    ROUTE_ONE_LANE = 1 << 18, /* locks many rows: all requests of one key go to the same writer */
+    ROUTE_ONE_LANE = 1 << 18, /* requests of one key prefer the same writer */
+    /* A READ of many pages: `admit` runs first, as a usual READ job, and may reserve something in
+     * call->prepared; then `handle` runs as a READ_LONG job. The call ends early if its client
+     * leaves (call_may_continue). */
+    ROUTE_LONG = 1 << 19,
+    ROUTE_ANY_HOST = 1 << 20, /* answered for any Host: for checks by load balancers */
+    /* A POST whose body changes a copy of an existing object: the handler merges and decodes it
+     * with call_apply_patch. */
+    ROUTE_MERGE = 1 << 21,
+    /* A write whose answer contains nothing that existed before the request. It is complete also
+     * for a key that may not read; the answer to any other write is then a receipt
+     * (access_shows_all). If the route may create an object or change an existing one, this is only
+     * said of the 201. */
+    ROUTE_SHOWS_NEW = 1 << 22,
+    /* A write that gives something existing to its caller (a claimed run): its answer is complete
+     * also for a key that may not read, but is replayed only to this key and to readers. */
+    ROUTE_HANDS_OUT = 1 << 23,
 };
 
 /*
  * The access of a request for a principal (api/http/access.h). Unless the row states otherwise, the
  * path decides: the principal must take part in its thread or in the thread of its run, with the
- * permission read_write for writes; its agent must be the principal itself. A path without any of
+ * permission read_write for writes, or be the agent of the run; its agent must be the principal
+ * itself. A path without any of
  * these is only for keys of the whole tenant.
  */
 enum route_access {
@@ -57,6 +74,7 @@ enum route_access {
     ACCESS_READER, /* by the path, but permission to read is enough; the model checks further */
     ACCESS_WRITER, /* by the path, but reading also requires read_write */
     ACCESS_OWN,    /* any principal: the handler shows and creates only its own objects */
+    ACCESS_AGENT,  /* any agent: the handler shows and changes only its own runs */
     ACCESS_TENANT, /* no principal, whatever the path contains */
 };
 
@@ -72,6 +90,7 @@ enum { ROUTE_MAX_PARAMS = 4, ROUTE_MAX_SEGMENTS = 10, ROUTE_BODY_DEFAULT = 4 * 1
 /* The kind of a path parameter, which follows from its name. */
 enum route_param {
     ROUTE_PARAM_UUID,   /* {thread_id} */
+    ROUTE_PARAM_EITHER, /* {notebook_id}: a UUID, or the number of the object within the tenant */
     ROUTE_PARAM_NUMBER, /* {version}, {from}, {to}, {number}, {sequence}: whole, from 1 */
     ROUTE_PARAM_TEXT,   /* {name}, {key}: data, percent-encoded in the path */
 };
@@ -93,11 +112,21 @@ struct route {
     route_handler *handle;
     enum route_access access;
     enum route_waits waits;
-    route_handler *admit; /* for an upload; NULL: no further check */
+    route_handler *admit; /* for an upload or a ROUTE_LONG; NULL: no further check */
     /* For an upload whose bytes must be read before the job, on a thread that may read content. The
-     * result in call->prepared is released at the end in any case. NULL: none. */
+     * result in call->prepared is released at the end in any case. NULL: none. For a ROUTE_LONG
+     * `release` is called after the job, unless the handler has cleared call->prepared. */
     enum error (*prepare)(struct call *call, uint64_t size_bytes);
     void (*release)(struct call *call);
+    /* For a WRITE whose body may ask for nothing but reading: returns true if it does. The job is
+     * then a READ, and its answer is not kept for an Idempotency-Key. NULL: it always writes. */
+    bool (*only_reads)(const struct call *call);
+    /* Of bytes that are sent or answered, and of an answer that is no object of a schema. NULL for
+     * bytes of any type. */
+    const char *media_type;
+    /* For an answer with the status 201: the path of the object that was created, with members of
+     * the answer and parameters of the path ("/v1/threads/{id}"). NULL: the path of the request. */
+    const char *location;
     enum store_on_full on_full; /* for a WRITE: whether a full disk refuses it */
     const char *summary;
 };
@@ -117,6 +146,8 @@ enum route_found route_find(struct arena *arena, struct str method, struct str p
 
 /* Returns true for routes that are answered without a key. */
 bool route_is_public(const struct route *route);
+/* Returns true for streams and WebSockets, which a browser opens with a ticket. */
+bool route_takes_ticket(const struct route *route);
 /* Returns the name of a path parameter ("thread_id"), or STR_NONE after the last. */
 struct str route_param_name(const struct route *route, size_t index);
 enum route_param route_param_kind(struct str name);

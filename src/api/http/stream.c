@@ -10,6 +10,7 @@
 #include "api/threads/event_page.h"
 #include "base/alloc.h"
 #include "base/clock.h"
+#include "base/hash.h"
 
 enum {
     REFILL_BYTES = 64 * 1024, /* history is sent while the queue is shorter */
@@ -34,7 +35,12 @@ struct subscription {
     uint64_t last_sent_ms;
     uint64_t last_taken_ms; /* when the queue last became shorter */
     size_t queued_bytes;    /* at the last tick */
-    unsigned refs;          /* the exchange, and a page that is being read */
+    unsigned refs;          /* the exchange, a page that is being read, and a renewal */
+    struct loop *loop;
+    struct store_job presence; /* renews that the principal is online (participants.h) */
+    struct loop_task renewed;
+    bool renewing;
+    uint64_t renewed_ms; /* when the last renewal began */
 };
 
 /* A page of history: a store thread reads it, the loop sends it. */
@@ -165,6 +171,45 @@ static bool send_gap(struct subscription *sub)
     return sent;
 }
 
+/* --- Presence ------------------------------------------------------------------------------- */
+
+/* Reads only members that never change. */
+static enum error renew(struct store_job *job, struct tx *tx)
+{
+    return subscriber_stay_online(&CONTAINER_OF(job, struct subscription, presence)->reader, tx);
+}
+
+/* A renewal that failed is made again at its next time. */
+static void renewal_done(struct store_job *job, enum error result)
+{
+    struct subscription *sub = CONTAINER_OF(job, struct subscription, presence);
+    loop_post(sub->loop, &sub->renewed);
+}
+
+static void renewal_arrived(struct loop_task *task)
+{
+    struct subscription *sub = CONTAINER_OF(task, struct subscription, renewed);
+    sub->renewing = false;
+    unref(sub);
+}
+
+static void stay_online(struct subscription *sub, uint64_t now_ms)
+{
+    const struct uuid *thread = &sub->reader.filter.thread_id;
+    if (!subscriber_is_present(&sub->reader) || sub->renewing)
+        return;
+    sub->renewing = true;
+    sub->renewed_ms = now_ms;
+    sub->renewed.run = renewal_arrived;
+    sub->refs++;
+    sub->presence = (struct store_job){.mode = STORE_WRITE,
+        .affinity = hash_bytes(thread->bytes, sizeof thread->bytes) | 1,
+        .flow = tenant_flow(sub->reader.tenant_id),
+        .run = renew,
+        .done = renewal_done};
+    store_submit(sub->api->store, &sub->presence);
+}
+
 /* --- History -------------------------------------------------------------------------------- */
 
 static enum error read_page(struct store_job *job, struct tx *tx)
@@ -192,7 +237,10 @@ static void read_more(struct subscription *sub)
         return;
     struct log_page *p = MEM_NEW(struct log_page);
     arena_init(&p->arena, SIZE_MAX);
-    p->job = (struct store_job){.mode = STORE_READ, .run = read_page, .done = page_done};
+    p->job = (struct store_job){.mode = STORE_READ,
+        .flow = tenant_flow(sub->reader.tenant_id),
+        .run = read_page,
+        .done = page_done};
     p->task.run = page_arrived;
     p->sub = sub;
     p->loop = http_exchange_loop(sub->x);
@@ -210,9 +258,11 @@ static void read_more(struct subscription *sub)
 static bool tell_gap(struct subscription *sub, const struct log_page *p)
 {
     const struct event_cursor before = sub->reader.cursor;
+    const int64_t last_id = sub->reader.last_id;
     if (!subscriber_meets_gap(&sub->reader, &p->log) || send_gap(sub))
         return true;
     sub->reader.cursor = before;
+    sub->reader.last_id = last_id;
     return false;
 }
 
@@ -390,6 +440,8 @@ static void on_tick(struct watch *w, uint64_t now_ms)
         end(sub, "slow_consumer", 1013);
         return;
     }
+    if (now_ms - sub->renewed_ms >= SUBSCRIBER_ONLINE_MS)
+        stay_online(sub, now_ms);
     if (sub->websocket || now_ms - sub->last_sent_ms < HEARTBEAT_MS)
         return;
     /* If the queue is full, its output already keeps the connection alive. */
@@ -468,11 +520,13 @@ static struct subscription *subscribe(
     sub->x = x;
     subscriber_init(&sub->reader, call);
     sub->websocket = call->route->mode == ROUTE_WEBSOCKET;
-    sub->last_sent_ms = sub->last_taken_ms = loop_now_ms(http_exchange_loop(x));
+    sub->loop = http_exchange_loop(x);
+    sub->last_sent_ms = sub->last_taken_ms = loop_now_ms(sub->loop);
     sub->refs = 1;
     const struct event_filter *filter = &sub->reader.filter;
     sub->watch = (struct watch){.tenant_id = call->caller.tenant_id,
         .topic = filter->has_thread_id ? filter->thread_id : call->caller.tenant_id,
+        .held = call->api->streams,
         .ops = &ops};
     return sub;
 }
@@ -498,7 +552,9 @@ void stream_start(struct watchers *ws, struct http_exchange *x, const struct cal
         end(sub, "slow_consumer", 1013);
     if (watchers_are_draining(ws))
         end(sub, "shutting_down", 1001);
-    if (sub->watch.link != NULL)
+    if (sub->watch.link != NULL) {
         read_more(sub);
+        stay_online(sub, sub->last_taken_ms);
+    }
     unref(sub);
 }

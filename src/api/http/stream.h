@@ -11,6 +11,7 @@
 #include "api/http/watch.h"
 
 /* Turns the exchange of an admitted call into a stream. The call is not used afterwards. */
+/* The stream has been taken from call->api->streams, and is dropped at its end. */
 void stream_start(struct watchers *ws, struct http_exchange *x, const struct call *call,
     const struct http_header *headers, size_t n_headers);
 

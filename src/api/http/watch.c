@@ -112,6 +112,9 @@ void watch_remove(struct watchers *ws, struct watch *w)
     if (w->next != NULL)
         w->next->link = w->link;
     w->link = NULL;
+    if (w->held != NULL)
+        holdings_drop(w->held, w->tenant_id);
+    w->held = NULL;
     ws->n_by_time -= w->by_time;
     atomic_fetch_sub(&ws->listener.interest, 1);
     if (ws->hub != NULL)

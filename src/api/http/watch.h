@@ -7,6 +7,7 @@
 #ifndef API_HTTP_WATCH_H
 #define API_HTTP_WATCH_H
 
+#include "api/http/holdings.h"
 #include "api/threads/events_api.h"
 #include "net/server.h"
 
@@ -44,8 +45,9 @@ struct watch {
     struct watch *next;
     struct watch **link; /* the pointer to this watch; NULL while it is not registered */
     struct uuid tenant_id;
-    struct uuid topic; /* the thread, or the tenant itself */
-    bool by_time;      /* acts on every tick; such watches are counted */
+    struct uuid topic;     /* the thread, or the tenant itself */
+    bool by_time;          /* acts on every tick; such watches are counted */
+    struct holdings *held; /* counts the watch for its tenant until it is removed; NULL: not held */
     const struct watch_ops *ops;
 };
 

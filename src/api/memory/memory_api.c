@@ -112,9 +112,9 @@ struct item_query {
 };
 #define OF struct item_query
 static const struct field item_query_fields[] = {
-    FIELD_AS(STRING_OR_NONE, "namespace", ns, IN_QUERY, "labels separated by \".\": users.42",
+    FIELD_AS(STRING, "namespace", ns, IN_QUERY, "labels separated by \".\": users.42", .min = 1,
         .max = MEMORY_NAMESPACE_MAX_BYTES),
-    FIELD(STRING_OR_NONE, key, IN_QUERY, .max = MEMORY_KEY_MAX_BYTES),
+    FIELD(STRING, key, IN_QUERY, .min = 1, .max = MEMORY_KEY_MAX_BYTES),
 };
 #undef OF
 const struct schema query_memory_item =
@@ -182,10 +182,6 @@ static enum error read_query(
     struct call *call, struct context *c, struct str *out_ns, struct str *out_key)
 {
     const struct item_query *q = call->request.query;
-    if (str_is_none(q->ns) || q->ns.len == 0)
-        return problem_fault(c->problem, STR("namespace"), "must be given");
-    if (str_is_none(q->key) || q->key.len == 0)
-        return problem_fault(c->problem, STR("key"), "must be given");
     struct str_list labels = memory_split_namespace(c->arena, q->ns);
     if (str_ends_with(q->ns, STR("."))) /* in the form that is stored */
         return problem_fault(c->problem, STR("namespace"), "must not end in a \".\"");
@@ -193,13 +189,24 @@ static enum error read_query(
     return memory_join_namespace(c, labels, STR("namespace"), out_ns);
 }
 
+static void add_location(struct call *call, const struct memory_item *item)
+{
+    struct str ns = str_slice(item->ns, 0, item->ns.len - 1); /* without the last "." */
+    call_add_header(call, STR("Location"),
+        arena_printf(call->arena, "/v1/store/items?namespace=%.*s&key=%.*s",
+            STR_ARG(http_encode_percent(call->arena, ns)),
+            STR_ARG(http_encode_percent(call->arena, item->key))));
+}
+
 enum error handle_memory_put(struct call *call, struct context *c)
 {
     struct memory_item item;
     bool is_new;
     TRY(memory_do_put(c, call->request.input, STR(""), &item, &is_new));
-    if (is_new)
+    if (is_new) {
         call->answer.status = 201;
+        add_location(call, &item);
+    }
     return call_answer(call, &schema_memory_item, &item, item.version);
 }
 

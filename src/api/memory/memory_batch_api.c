@@ -87,25 +87,49 @@ static enum error do_operation(
     return OK;
 }
 
-/* Two batches that change the same items in a different order would wait for each other. */
-static enum error lock_if_many(struct context *c, const struct memory_ask *asks, size_t n)
+static bool is_change(const struct memory_ask *ask)
+{
+    return ask->op == MEMORY_PUT || ask->op == MEMORY_DELETE;
+}
+
+static size_t count_changes(const struct memory_ask *asks, size_t n)
 {
     size_t changes = 0;
     for (size_t i = 0; i < n; i++)
-        changes += asks[i].op == MEMORY_PUT || asks[i].op == MEMORY_DELETE;
-    return changes > 1 ? context_lock_tenant(c) : OK;
+        changes += is_change(&asks[i]);
+    return changes;
+}
+
+bool memory_batch_only_reads(const struct call *call)
+{
+    const struct nested_list *list = &((const struct batch_body *)call->request.input)->operations;
+    return count_changes(list->items, list->count) == 0;
+}
+
+/* Searches take long, and the writer is shared by all tenants. */
+static enum error check_searches(struct call *call, const struct memory_ask *asks, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (asks[i].op == MEMORY_SEARCH || asks[i].op == MEMORY_NAMES)
+            return problem_fault(&call->problem, arena_printf(call->arena, "/operations/%zu/op", i),
+                "must not search in a batch that changes items: send searches in a batch of their "
+                "own");
+    return OK;
 }
 
 enum error handle_memory_batch(struct call *call, struct context *c)
 {
     const struct nested_list *list = &((const struct batch_body *)call->request.input)->operations;
     const struct memory_ask *asks = list->items;
-    size_t looks = MEMORY_LOOKS_MAX;
+    size_t looks = MEMORY_LOOKS_MAX, changes = count_changes(asks, list->count);
     struct json_writer w;
-    for (size_t i = 0; i < list->count; i++)
-        if (asks[i].op != MEMORY_PUT && asks[i].op != MEMORY_DELETE)
-            TRY(access_require_scope(call, SCOPE_STORE_READ));
-    TRY(lock_if_many(c, asks, list->count));
+    if (changes < list->count)
+        TRY(access_require_scope(call, SCOPE_STORE_READ));
+    if (changes > 0)
+        TRY(check_searches(call, asks, list->count));
+    /* Two batches that change the same items in a different order would wait for each other. */
+    if (changes > 1)
+        TRY(context_lock_tenant(c));
     json_writer_init(&w, &call->answer.body);
     json_write_object(&w);
     json_write_key(&w, STR("results"));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/handlers.h"
+#include "model/tenancy/deletions.h"
 #include "model/tenancy/keys.h"
 #include "model/tenancy/tenants.h"
 #include "model/threads/participants.h"
@@ -40,15 +41,29 @@ enum error handle_key_create(struct call *call, struct context *c)
     return create_for(call, c, c->tenant_id);
 }
 
+static enum error create_for_other(
+    struct call *call, struct context *c, struct context *theirs, struct uuid id)
+{
+    struct tenant tenant;
+    bool is_deleted = false;
+    TRY(tenant_get(c, id, &tenant));
+    context_enter(theirs, id);
+    TRY(deletion_find(theirs, id, &is_deleted));
+    return is_deleted ? problem_set(c->problem, ERR_CONFLICT, "the tenant is being deleted")
+                      : create_for(call, theirs, id);
+}
+
 /* An operator can create a key for a tenant that has lost its keys. */
 enum error handle_tenant_key_create(struct call *call, struct context *c)
 {
-    struct tenant tenant;
-    TRY(tenant_get(c, call->request.params[0], &tenant));
+    struct uuid id = call->request.params[0];
     /* The key belongs to that tenant, and so does its audit record. */
     struct context theirs = *c;
-    context_enter(&theirs, tenant.id);
-    enum error e = create_for(call, &theirs, tenant.id);
+    context_enter(&theirs, id);
+    enum error e = context_lock_tenant(&theirs);
+    context_enter(c, c->tenant_id);
+    if (e == OK)
+        e = create_for_other(call, c, &theirs, id);
     context_enter(c, c->tenant_id);
     return e;
 }
@@ -59,7 +74,7 @@ enum error handle_key_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct api_key *keys = ARENA_ARRAY(call->arena, struct api_key, page.limit);
     struct uuid before;
-    bool has_before = false;
+    bool has_before;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(key_list(c, has_before, before, &page, keys));
     return call_answer_page(call, &schema_key, keys, &page, CURSOR_BY(struct api_key, id));

@@ -67,6 +67,29 @@ bool subscriber_always_reads(const struct subscriber *s)
     return !str_is_none(s->principal) && !s->filter.has_thread_id;
 }
 
+bool subscriber_is_present(const struct subscriber *s)
+{
+    return s->filter.has_thread_id && !str_is_none(s->principal);
+}
+
+enum error subscriber_stay_online(const struct subscriber *s, struct tx *tx)
+{
+    struct arena arena;
+    struct problem problem;
+    struct context c;
+    if (tx_is_full(tx))
+        return OK;
+    arena_init(&arena, SIZE_MAX);
+    problem_init(&problem, &arena);
+    context_init(&c, &arena, &problem, tx);
+    context_enter(&c, s->tenant_id);
+    c.actor = ACTOR_SYSTEM;
+    c.principal = s->principal;
+    enum error e = participant_stay_online(&c, s->filter.thread_id);
+    arena_deinit(&arena);
+    return e;
+}
+
 int64_t subscriber_position_of(const struct subscriber *s, const struct event *event)
 {
     return s->filter.has_thread_id ? event->seq : event->id;
@@ -85,6 +108,8 @@ bool subscriber_meets_gap(struct subscriber *s, const struct event_page *page)
         return false;
     if (s->filter.has_thread_id)
         s->cursor.position = pruned;
+    if (s->last_id < page->bounds.pruned_id)
+        s->last_id = page->bounds.pruned_id;
     s->cursor.told_gap = pruned;
     return true;
 }
@@ -189,10 +214,8 @@ void event_gap_write(struct json_writer *w, const struct subscriber *s, struct s
     json_write_object(w);
     json_write_key(w, STR("kind"));
     json_write_string(w, STR("gap"));
-    if (!s->memoria) {
-        json_write_key(w, STR("pruned_through"));
-        json_write_i64(w, s->cursor.told_gap);
-    }
+    json_write_key(w, STR("pruned_through"));
+    json_write_i64(w, s->memoria ? s->last_id : s->cursor.told_gap);
     json_write_key(w, STR("cursor"));
     json_write_string(w, cursor);
     json_write_end(w);

@@ -11,6 +11,7 @@
 #include "model/threads/participants.h"
 
 enum {
+    SUBSCRIBER_ONLINE_MS = 10 * 1000, /* how often a stream renews that its principal is online */
     EVENT_PAGE_EVENTS = 256,
     EVENT_PAGE_BYTES = 128 * 1024, /* the memory of a subscriber that does not read */
 };
@@ -30,7 +31,7 @@ struct subscriber {
     char kind[EVENT_KIND_MAX_BYTES]; /* of the filter */
     struct event_cursor cursor;
     bool by_id;      /* the cursor is an event id, as Memoria's is, until the next page is read */
-    int64_t last_id; /* the id of the last event sent, which is Memoria's cursor */
+    int64_t last_id; /* the id of the last event sent or known as pruned: Memoria's cursor */
 };
 
 /* For an admitted call, which is not used afterwards. */
@@ -44,6 +45,10 @@ struct str subscriber_cursor_text(const struct subscriber *s, struct arena *aren
 bool subscriber_must_ask(const struct subscriber *s, const struct event *event);
 /* Returns true if only the store can select the subscriber's events: it never follows the hub. */
 bool subscriber_always_reads(const struct subscriber *s);
+/* Returns true if the stream keeps its principal online in the thread. */
+bool subscriber_is_present(const struct subscriber *s);
+/* Renews that in a WRITE job, every SUBSCRIBER_ONLINE_MS. */
+MUST_CHECK enum error subscriber_stay_online(const struct subscriber *s, struct tx *tx);
 /* Returns true if the subscriber should receive this event, else the event only advances its
  * cursor. */
 bool subscriber_hears(const struct subscriber *s, const struct event *event);

@@ -114,11 +114,8 @@ static enum error answer_append(struct call *call, struct context *c)
     TRY(event_append_end(c, append));
     const struct event *events = append->events;
     struct appended appended = {(int64_t)append->n, events[0].seq, events[append->n - 1].seq};
-    if (body->events.count > 0)
-        call_answer(call, &schema_events_appended, &appended, 0);
-    else
-        call_answer(call, &schema_event, &events[0], 0);
-    return OK;
+    return body->events.count > 0 ? call_answer(call, &schema_events_appended, &appended, 0)
+                                  : call_answer(call, &schema_event, &events[0], 0);
 }
 
 enum error handle_event_append(struct call *call, struct context *c)
@@ -174,13 +171,15 @@ static enum error bad_cursor(struct call *call, const char *rule)
 
 /* --- Read ---------------------------------------------------------------------------------- */
 
-enum { IN_PAGE = IN_SENT(0) }; /* parameters of a page that a stream does not take */
+/* Parameters of a page that a stream does not take, and of a stream alone. */
+enum { IN_PAGE = IN_SENT(0), IN_STREAM = IN_SENT(1) };
 #define OF struct events_query
 static const struct field events_query_fields[] = {
     FIELD(STRING_OR_NONE, after, IN_QUERY,
         "cursor: return events after it; default: from the oldest stored event", .max = 64),
     FIELD(STRING_OR_NONE, kind, IN_QUERY, .min = 1, .max = EVENT_KIND_MAX_BYTES),
     FIELD(UUID_OR_NONE, run_id, IN_QUERY),
+    FIELD(STRING_OR_NONE, ticket, IN_STREAM, "instead of a key: see POST /v1/tickets", .max = 128),
     FIELD(INT_OR_NONE, limit, IN_PAGE, "events per page; default: 100", .min = 1,
         .max = EVENT_PAGE_MAX),
     FIELD(INT_OR_NONE, wait, IN_PAGE, "seconds to wait if no event is available",
@@ -190,7 +189,7 @@ static const struct field events_query_fields[] = {
 const struct schema query_events =
     SCHEMA("EventsQuery", struct events_query, events_query_fields, IN_QUERY | IN_PAGE);
 const struct schema query_event_stream =
-    SCHEMA("EventStreamQuery", struct events_query, events_query_fields, IN_QUERY);
+    SCHEMA("EventStreamQuery", struct events_query, events_query_fields, IN_QUERY | IN_STREAM);
 
 static bool is_thread_route(const struct call *call)
 {

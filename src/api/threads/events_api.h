@@ -10,6 +10,7 @@
 struct events_query {
     struct str after;
     struct str kind;
+    struct str ticket;
     bool has_run_id;
     struct uuid run_id;
     bool has_limit;

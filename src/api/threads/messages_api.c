@@ -119,10 +119,10 @@ static enum error answer_create(struct call *call, struct context *c)
     const struct message_input *body = call->request.input;
     struct message_append *append = call->later_data;
     TRY(message_append_end(c, append));
-    if (body->messages.count > 0)
-        answer_created(call, append);
-    else
-        call_answer(call, &schema_message, &append->messages[0], append->messages[0].version);
+    if (body->messages.count == 0)
+        return call_answer(
+            call, &schema_message, &append->messages[0], append->messages[0].version);
+    answer_created(call, append);
     return OK;
 }
 
@@ -251,8 +251,8 @@ struct search_query {
 };
 #define OF struct search_query
 static const struct field search_query_fields[] = {
-    FIELD_AS(STRING_OR_NONE, "q", text, IN_QUERY, "required words: word \"a phrase\" begin* -not",
-        .min = 1, .max = MESSAGE_SEARCH_MAX_BYTES),
+    FIELD_AS(STRING, "q", text, IN_QUERY, "required words: word \"a phrase\" begin* -not", .min = 1,
+        .max = MESSAGE_SEARCH_MAX_BYTES),
     PAGE_FIELDS(IN_QUERY),
 };
 #undef OF
@@ -264,8 +264,6 @@ static enum error search(struct call *call, struct context *c, struct message_se
     const struct search_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct message *messages = ARENA_ARRAY(call->arena, struct message, page.limit);
-    if (str_is_none(q->text))
-        return problem_fault(&call->problem, STR("q"), "must be given");
     search->text = q->text;
     TRY(cursor_to_number(call, q->page.cursor, &search->before));
     TRY(message_search(c, search, &page, messages));

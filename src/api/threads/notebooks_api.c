@@ -55,6 +55,14 @@ static enum error answer(struct call *call, const struct notebook *notebook)
     return call_answer(call, &schema_notebook, notebook, notebook->version);
 }
 
+/* The path has the notebook's id or its number. */
+static enum error notebook_of_path(struct call *call, struct context *c, struct uuid *out_id)
+{
+    *out_id = call->request.params[0];
+    int64_t number = call->request.numbers[0];
+    return number > 0 ? notebook_find(c, number, out_id) : OK;
+}
+
 enum error handle_notebook_create(struct call *call, struct context *c)
 {
     struct notebook notebook = *(const struct notebook *)call->request.input;
@@ -68,7 +76,7 @@ enum error handle_notebook_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct notebook *notebooks = ARENA_ARRAY(call->arena, struct notebook, page.limit);
     struct uuid before;
-    bool has_before = false;
+    bool has_before;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(notebook_list(c, has_before ? &before : NULL, &page, notebooks));
     return call_answer_page(
@@ -77,8 +85,10 @@ enum error handle_notebook_list(struct call *call, struct context *c)
 
 enum error handle_notebook_get(struct call *call, struct context *c)
 {
+    struct uuid id;
+    TRY(notebook_of_path(call, c, &id));
     struct notebook notebook;
-    TRY(notebook_get(c, call->request.params[0], &notebook));
+    TRY(notebook_get(c, id, &notebook));
     return answer(call, &notebook);
 }
 
@@ -92,8 +102,10 @@ enum error handle_thread_notebook(struct call *call, struct context *c)
 enum error handle_notebook_patch(struct call *call, struct context *c)
 {
     struct notebook before, after;
+    struct uuid id;
     TRY(context_lock_tenant(c));
-    TRY(notebook_get(c, call->request.params[0], &before));
+    TRY(notebook_of_path(call, c, &id));
+    TRY(notebook_get(c, id, &before));
     TRY(context_check_match(c, before.version));
     TRY(call_apply_patch(call, &before, &after));
     TRY(notebook_update(c, &before, &after));
@@ -102,7 +114,9 @@ enum error handle_notebook_patch(struct call *call, struct context *c)
 
 enum error handle_notebook_delete(struct call *call, struct context *c)
 {
-    TRY(notebook_delete(c, call->request.params[0]));
+    struct uuid id;
+    TRY(notebook_of_path(call, c, &id));
+    TRY(notebook_delete(c, id));
     return call_answer_nothing(call);
 }
 
@@ -110,28 +124,34 @@ enum error handle_notebook_delete(struct call *call, struct context *c)
 
 enum error handle_notebook_session_add(struct call *call, struct context *c)
 {
+    struct uuid id;
+    TRY(notebook_of_path(call, c, &id));
     const struct session_body *body = call->request.input;
     struct notebook_session session;
     struct uuid thread_id = body->has_thread_id ? body->thread_id : UUID_NIL;
-    TRY(notebook_add_session(c, call->request.params[0], thread_id, &session));
+    TRY(notebook_add_session(c, id, thread_id, &session));
     return call_answer(call, &schema_notebook_session, &session, 0);
 }
 
 enum error handle_notebook_session_list(struct call *call, struct context *c)
 {
+    struct uuid id;
+    TRY(notebook_of_path(call, c, &id));
     const struct page_only_query *q = call->request.query;
     struct page page = page_of(&q->page);
     struct notebook_session *sessions =
         ARENA_ARRAY(call->arena, struct notebook_session, page.limit);
     int64_t before;
     TRY(cursor_to_number(call, q->page.cursor, &before));
-    TRY(notebook_list_sessions(c, call->request.params[0], before, &page, sessions));
+    TRY(notebook_list_sessions(c, id, before, &page, sessions));
     return call_answer_page(call, &schema_notebook_session, sessions, &page,
         CURSOR_BY(struct notebook_session, number));
 }
 
 enum error handle_notebook_session_remove(struct call *call, struct context *c)
 {
-    TRY(notebook_remove_session(c, call->request.params[0], call->request.params[1]));
+    struct uuid id;
+    TRY(notebook_of_path(call, c, &id));
+    TRY(notebook_remove_session(c, id, call->request.params[1]));
     return call_answer_nothing(call);
 }

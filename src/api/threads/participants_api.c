@@ -30,7 +30,10 @@ static const struct field participant_fields[] = {
     FIELD(INT_OR_NONE, shares_revoked, IN_READ,
         "number of shares of the participant that were revoked by a change that barred it",
         .hide_none = true),
-    FIELD(BOOL, online, IN_READ, "true until the ttl_s of the last heartbeat has elapsed"),
+    FIELD(BOOL, online, IN_READ,
+        "true while the ttl_s of a heartbeat has not elapsed, and while the participant has an "
+        "open "
+        "stream of the thread, and up to 30 s longer"),
     FIELD(TIME, created_at, IN_READ),
     FIELD(TIME, updated_at, IN_READ),
     FIELD(INT, version, IN_READ, "number in the ETag"),
@@ -70,7 +73,7 @@ struct heartbeat_body {
 #define OF struct heartbeat_body
 static const struct field heartbeat_fields[] = {
     FIELD(INT_OR_NONE, ttl_s, IN_BODY,
-        "seconds for which the participant is online; default: 60; 0: offline at once",
+        "seconds for which the participant is online at least; default: 60; 0: offline at once",
         .max = PARTICIPANT_ONLINE_MAX_S),
     FIELD(STRING_OR_NONE, status, IN_BODY, "current activity, as free text",
         .max = PARTICIPANT_STATUS_MAX_BYTES),

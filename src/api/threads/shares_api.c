@@ -93,7 +93,7 @@ enum error handle_share_list(struct call *call, struct context *c)
     struct page page = page_of(&q->page);
     struct share *shares = ARENA_ARRAY(call->arena, struct share, page.limit);
     struct uuid before;
-    bool has_before = false;
+    bool has_before;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(share_list(c, call->request.params[0], has_before, before, &page, shares));
     return call_answer_page(call, &schema_share, shares, &page, CURSOR_BY(struct share, id));
@@ -121,7 +121,7 @@ enum error handle_share_redemptions(struct call *call, struct context *c)
     struct redemption *all = ARENA_ARRAY(call->arena, struct redemption, page.limit);
     struct share share;
     struct uuid before;
-    bool has_before = false;
+    bool has_before;
     TRY(cursor_to_uuid(call, q->page.cursor, &has_before, &before));
     TRY(share_get(c, call->request.params[0], call->request.params[1], &share));
     TRY(share_list_redemptions(c, share.id, has_before, before, &page, all));
@@ -132,6 +132,10 @@ enum error handle_share_redeem(struct call *call, struct context *c)
 {
     const struct redeem_body *body = call->request.input;
     struct redeemed redeemed;
-    TRY(share_redeem(c, body->token, body->name, &redeemed));
+    bool more = false;
+    call->copying.is_begun = call->has_continued;
+    TRY(share_redeem(c, body->token, body->name, &call->copying, &redeemed, &more));
+    if (more)
+        return call_continue(call);
     return call_answer(call, &schema_share_redeemed, &redeemed, 0);
 }

@@ -180,8 +180,9 @@ enum error handle_thread_patch(struct call *call, struct context *c)
 
 enum error handle_thread_delete(struct call *call, struct context *c)
 {
-    TRY(thread_delete(c, call->request.params[0]));
-    return call_answer_nothing(call);
+    bool more = false;
+    enum error e = thread_delete_some(c, call->request.params[0], &more);
+    return call_answer_deletion(call, e, more);
 }
 
 enum error handle_thread_pause(struct call *call, struct context *c)

@@ -32,9 +32,7 @@ enum error handle_ready(struct call *call, struct context *c)
     enum error e = c->tx != NULL ? key_any(c, &any) : OK;
     bool is_full = store_stats(call->api->store).is_full;
     struct health health = {is_full ? STR("full") : STR("ready"), STR(CAIRN_VERSION)};
-    if (e == OK)
-        call_answer(call, &schema_health, &health, 0);
-    return e;
+    return e == OK ? call_answer(call, &schema_health, &health, 0) : e;
 }
 
 enum error handle_metrics(struct call *call, struct context *c)

@@ -251,3 +251,13 @@ bool json_equal(struct json a, struct json b)
     struct arena scratch CLEANUP(arena_deinit) = ARENA_INIT(SIZE_MAX);
     return equal(&scratch, a, b);
 }
+
+bool json_texts_equal(struct arena *arena, struct str a, struct str b)
+{
+    struct json_doc left, right;
+    struct json_error unused;
+    if (str_eq(a, b))
+        return true;
+    return json_parse(arena, a, &left, &unused) && json_parse(arena, b, &right, &unused) &&
+           json_equal(json_root(&left), json_root(&right));
+}

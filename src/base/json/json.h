@@ -89,5 +89,7 @@ MUST_CHECK bool json_to_double(struct json v, double *out_value);
 /* RFC 6902 section 4.6: compares numbers by value, strings by code points, and objects in any
  * order. */
 bool json_equal(struct json a, struct json b);
+/* Compares JSON texts in the same way. Texts that are not JSON are equal only to themselves. */
+bool json_texts_equal(struct arena *arena, struct str a, struct str b);
 
 #endif

@@ -65,28 +65,55 @@ static struct decimal read_decimal(struct str text)
     return d;
 }
 
-bool json_number_to_i64(struct str text, int64_t *out_value)
+/* Also for exponents that do not fit, so that their numbers sort beyond all others. */
+static int64_t exponent_of(struct str text, const struct decimal *d)
 {
-    return json_number_to_scaled(text, 0, out_value);
+    const int64_t end = (int64_t)1 << 62;
+    if (!d->vast)
+        return d->exponent > end ? end : d->exponent < -end ? -end : d->exponent;
+    size_t mark = 0;
+    while (!is_exponent_mark(text.ptr[mark]))
+        mark++;
+    return text.ptr[mark + 1] == '-' ? -end : end;
 }
 
-bool json_number_to_scaled(struct str text, int places, int64_t *out_value)
+/* Returns the digit at `*at`, skips a point, and advances `*at`. */
+static int next_digit(struct str digits, size_t *at)
+{
+    if (*at < digits.len && digits.ptr[*at] == '.')
+        (*at)++;
+    return *at < digits.len ? digits.ptr[(*at)++] - '0' : 0;
+}
+
+/* Keeps the first digits, and adds one to them if the next one is at least 5. */
+static bool round_to(const struct decimal *d, int64_t n_kept, int64_t *out_value)
 {
     enum { I64_DIGITS = 19 };
-    struct decimal d = read_decimal(text);
-    d.vast = d.vast || __builtin_add_overflow(d.exponent, d.n_digits > 0 ? places : 0, &d.exponent);
-    if (d.vast || (d.n_digits > 0 && (d.exponent < (int64_t)d.n_digits || d.exponent > I64_DIGITS)))
+    uint64_t magnitude = 0; /* nineteen digits and one more always fit */
+    size_t at = 0;
+    if (n_kept > I64_DIGITS)
         return false;
-    uint64_t magnitude = 0; /* nineteen digits always fit */
-    for (size_t i = 0; i < d.digits.len; i++)
-        if (d.digits.ptr[i] != '.')
-            magnitude = magnitude * 10 + (uint64_t)(d.digits.ptr[i] - '0');
-    for (size_t i = d.n_digits; i < (size_t)d.exponent; i++)
-        magnitude *= 10;
-    if (magnitude > (uint64_t)INT64_MAX + (d.negative ? 1 : 0))
+    for (int64_t i = 0; i < n_kept; i++)
+        magnitude = magnitude * 10 + (uint64_t)next_digit(d->digits, &at);
+    if (n_kept >= 0 && next_digit(d->digits, &at) >= 5)
+        magnitude++;
+    if (magnitude > (uint64_t)INT64_MAX + (d->negative ? 1 : 0))
         return false;
-    *out_value = d.negative ? (int64_t)(~magnitude + 1) : (int64_t)magnitude;
+    *out_value = d->negative ? (int64_t)(~magnitude + 1) : (int64_t)magnitude;
     return true;
+}
+
+bool json_number_to_rounded(struct str text, int places, int64_t *out_value)
+{
+    struct decimal d = read_decimal(text);
+    return round_to(&d, d.n_digits > 0 ? exponent_of(text, &d) + places : 0, out_value);
+}
+
+bool json_number_to_i64(struct str text, int64_t *out_value)
+{
+    struct decimal d = read_decimal(text);
+    int64_t n_kept = d.n_digits > 0 ? exponent_of(text, &d) : 0;
+    return n_kept >= (int64_t)d.n_digits && round_to(&d, n_kept, out_value);
 }
 
 static locale_t c_locale;
@@ -140,26 +167,6 @@ bool json_number_eq(struct str a, struct str b)
 }
 
 /* --- By order and by division ----------------------------------------------------------------- */
-
-/* Also for exponents that do not fit, so that their numbers sort beyond all others. */
-static int64_t exponent_of(struct str text, const struct decimal *d)
-{
-    const int64_t end = (int64_t)1 << 62;
-    if (!d->vast)
-        return d->exponent > end ? end : d->exponent < -end ? -end : d->exponent;
-    size_t mark = 0;
-    while (!is_exponent_mark(text.ptr[mark]))
-        mark++;
-    return text.ptr[mark + 1] == '-' ? -end : end;
-}
-
-/* Returns the digit at `*at`, skips a point, and advances `*at`. */
-static int next_digit(struct str digits, size_t *at)
-{
-    if (*at < digits.len && digits.ptr[*at] == '.')
-        (*at)++;
-    return *at < digits.len ? digits.ptr[(*at)++] - '0' : 0;
-}
 
 static int cmp_digits(struct str a, struct str b)
 {

@@ -6,9 +6,11 @@
 #include "base/arena.h"
 
 /* The text of each function must be a number that json_parse accepted. */
+/* Returns false if the number is not whole or does not fit into int64_t. */
 MUST_CHECK bool json_number_to_i64(struct str text, int64_t *out_value);
-/* The number times 10^places. Returns false if that is not whole or does not fit into int64_t. */
-MUST_CHECK bool json_number_to_scaled(struct str text, int places, int64_t *out_value);
+/* The number times 10^places, rounded to the nearest whole number, halves away from zero. Returns
+ * false if that does not fit into int64_t. */
+MUST_CHECK bool json_number_to_rounded(struct str text, int places, int64_t *out_value);
 /* Returns false if the value is outside the range of a double. */
 MUST_CHECK bool json_number_to_double(struct str text, double *out_value);
 bool json_number_eq(struct str a, struct str b);

@@ -156,6 +156,15 @@ static bool check_patch(struct patcher *p, struct json patch)
         };
         return false;
     }
+    if (json_count(patch) > JSON_PATCH_OPERATIONS_MAX) {
+        p->error = (struct json_patch_error){
+            .pointer = STR(""),
+            .rule = arena_printf(
+                p->arena, "must have at most %d operations", JSON_PATCH_OPERATIONS_MAX),
+            .malformed = true,
+        };
+        return false;
+    }
     struct json_iter it = json_iter(patch);
     struct json item;
     struct operation op;

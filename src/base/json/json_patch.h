@@ -3,13 +3,15 @@
  * RFC 7396 (Merge Patch), RFC 6902 (JSON Patch) and RFC 6901 (Pointer). Documents are never changed
  * in place: the result is new compact text in the arena. `max_bytes` limits the result after every
  * operation, so a patch that copies a value into itself again and again is rejected early. A patch
- * is also rejected if its result would be nested past JSON_MAX_DEPTH, or if it needs too much work
- * or memory.
+ * is also rejected if its result would be nested past JSON_MAX_DEPTH, or if it has too many
+ * operations or needs too much work or memory.
  */
 #ifndef BASE_JSON_JSON_PATCH_H
 #define BASE_JSON_JSON_PATCH_H
 
 #include "base/json/json.h"
+
+enum { JSON_PATCH_OPERATIONS_MAX = 10 * 1000 };
 
 struct json_patch_error {
     size_t operation;   /* its index in the patch; 0 for a Merge Patch */

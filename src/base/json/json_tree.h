@@ -5,8 +5,8 @@
  * an operation depends on the values that it touches, not on the size of the document. Every
  * pointer must be valid. A change that breaks a rule returns false and sets `rule`; the tree is
  * unusable afterwards. The length of the resulting text, the memory and the number of visited
- * children are limited, because a patch of a few kilobytes can shift a large array thousands of
- * times.
+ * children are limited, because a patch of a few kilobytes can visit or move all children of a
+ * large value thousands of times.
  */
 #ifndef BASE_JSON_JSON_TREE_H
 #define BASE_JSON_JSON_TREE_H

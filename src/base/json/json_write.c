@@ -298,6 +298,14 @@ void json_write_value(struct json_writer *w, struct json v)
     buf_advance(w->out, len);
 }
 
+struct str json_quote(struct arena *arena, struct str text)
+{
+    struct json_text quoted;
+    json_text_init(&quoted, SIZE_MAX);
+    json_write_string(&quoted.w, text);
+    return json_text_take(&quoted, arena);
+}
+
 struct str json_compact(struct arena *arena, struct json v)
 {
     size_t len = json_compact_len(v);

@@ -70,6 +70,8 @@ void json_text_init(struct json_text *text, size_t max_bytes);
  * error: the caller limits the content. */
 struct str json_text_take(struct json_text *text, struct arena *arena);
 
+/* The JSON string of a text, in the arena. */
+struct str json_quote(struct arena *arena, struct str text);
 /* The value in compact form, in the arena. */
 struct str json_compact(struct arena *arena, struct json v);
 /* The length of the compact form. */

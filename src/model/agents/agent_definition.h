@@ -25,6 +25,7 @@ enum {
     GRAPH_NAME_MAX_BYTES = 200,
     AGENT_COUNT_MAX = 1000 * 1000 * 1000, /* of numbers of tokens, turns and so on */
     AGENT_TIMEOUT_MAX_S = 7 * 24 * 3600,
+    AGENT_HISTORY_RUNS_MAX = 100, /* in the context of a thread */
 };
 
 /* In the order of the columns. */
@@ -106,6 +107,10 @@ struct agent_memory {
     struct agent_short_term short_term;
     struct agent_long_term long_term;
     struct agent_procedural procedural;
+    /* Settings of the context of a thread. Those that were never set are not shown. */
+    bool has_add_history_to_context, add_history_to_context;
+    bool has_num_history_runs;
+    int64_t num_history_runs;
 };
 
 struct agent_rail {

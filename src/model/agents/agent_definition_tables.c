@@ -75,6 +75,12 @@ static const struct field memory_fields[] = {
     FIELD(NESTED_OR_NULL, short_term, IN_BODY, .nested = &schema_short_term),
     FIELD(NESTED_OR_NULL, long_term, IN_BODY, .nested = &schema_long_term),
     FIELD(NESTED_OR_NULL, procedural, IN_BODY, .nested = &schema_procedural),
+    FIELD(BOOL_OR_NULL, add_history_to_context, IN_BODY,
+        "false: the context of a thread has no earlier runs unless a request asks for them",
+        .hide_none = true),
+    FIELD(INT_OR_NULL, num_history_runs, IN_BODY,
+        "number of runs in the context of a thread; default: 5", .min = 1,
+        .max = AGENT_HISTORY_RUNS_MAX, .hide_none = true),
 };
 #undef OF
 const struct schema schema_memory_config =

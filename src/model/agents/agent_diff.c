@@ -57,8 +57,8 @@ enum error agent_version_diff(struct context *c, struct uuid agent_id, struct st
 {
     struct agent_version a, b;
     struct agent_diff diff = {0};
-    TRY(agent_version_get(c, agent_id, from, &a));
-    TRY(agent_version_get(c, agent_id, to, &b));
+    TRY(agent_version_show(c, agent_id, from, &a));
+    TRY(agent_version_show(c, agent_id, to, &b));
     if (!compare(c, &a, &b, &diff))
         return problem_set(
             c->problem, ERR_TOO_LARGE, "the versions exceed the memory limit of a request");

@@ -63,10 +63,12 @@ ORDER BY l.parent_id, l.position, l.child_id LIMIT :limit;
 -- The length of the longest path from a root to an agent.
 -- name: agent_links_above
 WITH RECURSIVE walk (parent_id, depth) AS (
-    SELECT parent_id, 1 FROM agent_links WHERE tenant_id = :tenant_id AND child_id = :id
+    SELECT parent_id, 1 FROM agent_links {{sqlite: INDEXED BY agent_links_by_child}}
+    WHERE tenant_id = :tenant_id AND child_id = :id
     UNION
     SELECT l.parent_id, walk.depth + 1 FROM walk
-    JOIN agent_links AS l ON l.tenant_id = :tenant_id AND l.child_id = walk.parent_id
+    JOIN agent_links AS l {{sqlite: INDEXED BY agent_links_by_child}}
+    ON l.tenant_id = :tenant_id AND l.child_id = walk.parent_id
     WHERE walk.depth < :depth
 )
 SELECT coalesce(max(depth), 0) FROM walk;

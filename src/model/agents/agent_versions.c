@@ -3,6 +3,7 @@
 
 #include "base/semver.h"
 #include "model/agents/agent_versions.sql.h"
+#include "model/agents/used_versions.h"
 #include "model/tenancy/audit.h"
 
 static void read_whole(struct query *q, struct agent_version *out)
@@ -56,11 +57,34 @@ enum error agent_version_get(
     return OK;
 }
 
+enum error agent_version_show(
+    struct context *c, struct uuid agent_id, struct str name, struct agent_version *out_version)
+{
+    bool found = false;
+    enum error e = agent_version_get(c, agent_id, name, out_version);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    TRY(used_version_find(c, agent_id, name, out_version, &found));
+    if (found)
+        problem_init(c->problem, c->arena);
+    return found ? OK : e;
+}
+
+enum error agent_version_find_newest(
+    struct context *c, struct uuid agent_id, bool *out_found, struct agent_version *out_version)
+{
+    TRY(agent_require(c, agent_id));
+    return find(c, &SQL_AGENT_VERSION_LATEST, agent_id, STR_NONE, out_version, out_found);
+}
+
 enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before,
     struct page *page, struct agent_version *out_versions)
 {
     struct query q;
-    TRY(agent_require(c, agent_id));
+    bool exists = false;
+    TRY(agent_exists(c, agent_id, &exists));
+    if (!exists)
+        return used_version_list(c, agent_id, before, page, out_versions);
     page_begin(c, &q, &SQL_AGENT_VERSION_LIST, page);
     query_uuid(&q, id, agent_id);
     query_i64(&q, before, before > 0 ? before : INT64_MAX);
@@ -329,7 +353,8 @@ static enum error mark_used(struct context *c, struct uuid agent_id, struct str 
     query_uuid(&q, id, agent_id);
     query_text(&q, version, version);
     query_i64(&q, now, c->now_us);
-    return query_run(&q);
+    TRY(query_run(&q));
+    return used_version_add(c, agent_id, version);
 }
 
 enum error agent_use_version(
@@ -337,19 +362,21 @@ enum error agent_use_version(
 {
     struct query q;
     struct str active = STR_NONE, found = STR_NONE;
-    bool is_active = false, was_used = false;
-    int64_t unused;
+    bool is_active = false, is_deleted = false, was_used = false;
     TRY(agent_require(c, agent_id));
     context_query(c, &q, &SQL_AGENT_VERSION_USED);
     query_uuid(&q, id, agent_id);
     query_text(&q, version, version);
     if (query_next(&q)) {
         is_active = row_bool(&q);
+        is_deleted = row_bool(&q);
         active = row_text(&q);
         found = row_text(&q);
-        was_used = row_i64_if(&q, &unused);
+        was_used = row_bool(&q);
     }
     TRY(query_end(&q));
+    if (is_deleted)
+        return problem_set(c->problem, ERR_CONFLICT, "the agent is being deleted");
     if (!is_active)
         return problem_set(
             c->problem, ERR_CONFLICT, "the agent is inactive: activate it before starting a run");

@@ -48,7 +48,14 @@ MUST_CHECK enum error agent_use_version(
 /* `name` is a semantic version, "active" or "latest". */
 MUST_CHECK enum error agent_version_get(
     struct context *c, struct uuid agent_id, struct str name, struct agent_version *out_version);
-/* Lists the versions before the number `before` (0: all), newest first. */
+/* The same, or the version of a deleted agent that a run has used. */
+MUST_CHECK enum error agent_version_show(
+    struct context *c, struct uuid agent_id, struct str name, struct agent_version *out_version);
+/* Returns false in out_found if the agent has no version yet. */
+MUST_CHECK enum error agent_version_find_newest(
+    struct context *c, struct uuid agent_id, bool *out_found, struct agent_version *out_version);
+/* Lists the versions before the number `before` (0: all), newest first. Of a deleted agent: the
+ * versions that runs have used. */
 MUST_CHECK enum error agent_version_list(struct context *c, struct uuid agent_id, int64_t before,
     struct page *page, struct agent_version *out_versions);
 

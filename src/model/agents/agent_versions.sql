@@ -51,8 +51,13 @@ WHERE tenant_id = :tenant_id AND agent_id = :id AND version = :version AND used_
 UPDATE agent_versions SET used_at = :now
 WHERE tenant_id = :tenant_id AND agent_id = :id AND version = :version AND used_at IS NULL;
 
+-- A version that is not marked has not been copied to used_versions either.
 -- name: agent_version_used
-SELECT a.is_active, a.active_version, v.version, v.used_at FROM agents AS a
+SELECT a.is_active, EXISTS (SELECT 1 FROM deletions AS d
+    WHERE d.tenant_id = a.tenant_id AND d.id = a.id), a.active_version, v.version,
+    v.used_at IS NOT NULL AND EXISTS (SELECT 1 FROM used_versions AS u
+        WHERE u.tenant_id = a.tenant_id AND u.agent_id = a.id AND u.version = v.version)
+FROM agents AS a
 LEFT JOIN agent_versions AS v ON v.tenant_id = a.tenant_id AND v.agent_id = a.id
     AND v.version = coalesce(:version, a.active_version)
 WHERE {{of_agent}};

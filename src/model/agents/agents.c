@@ -5,7 +5,9 @@
 #include "base/json/json_write.h"
 #include "model/agents/agent_versions.h"
 #include "model/agents/agents.sql.h"
+#include "model/agents/used_versions.h"
 #include "model/tenancy/audit.h"
+#include "model/tenancy/deletions.h"
 #include "model/threads/participants.h"
 
 ENUM_DEFINE(agent_kinds, AGENT_KINDS);
@@ -253,6 +255,8 @@ enum error agent_list(struct context *c, const struct agent_filter *filter, stru
     query_uuid_if(&q, before, filter->has_before, filter->before);
     query_text(&q, name, filter->name);
     query_text(&q, kind, agent_kind_word(filter->kind));
+    if (filter->has_is_active)
+        query_bool(&q, is_active, filter->is_active);
     while (page_next(&q, page))
         read_row(&q, &out_agents[page->count++]);
     return query_end(&q);
@@ -304,23 +308,69 @@ static enum error check_absent_from_threads(struct context *c, struct uuid id)
         UUID_TEXT_LEN, text);
 }
 
-static enum error delete_rows(
-    struct context *c, const struct sql_statement *statement, struct uuid id)
+static enum error check_idle(struct context *c, struct uuid id)
 {
     struct query q;
-    context_query(c, &q, statement);
+    struct uuid run_id;
+    char text[UUID_TEXT_LEN];
+    context_query(c, &q, &SQL_AGENT_UNFINISHED_RUN);
+    query_uuid(&q, id, id);
+    bool found = query_next(&q);
+    if (found)
+        run_id = row_uuid(&q);
+    TRY(query_end(&q));
+    if (!found)
+        return OK;
+    uuid_format(run_id, text);
+    return problem_set(c->problem, ERR_CONFLICT,
+        "the run %.*s of the agent is not finished: finish or cancel its runs first", UUID_TEXT_LEN,
+        text);
+}
+
+static enum error delete_row(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_AGENT_DELETE);
     query_uuid(&q, id, id);
     return query_run(&q);
 }
 
-enum error agent_delete(struct context *c, struct uuid id)
+/* Deletes the rows of which an agent may have many. */
+static enum error delete_parts(struct context *c, struct uuid id, bool *out_more)
+{
+    static const struct slice_part of_states[] = {
+        {.delete = &SQL_AGENT_DELETE_STATE_VERSIONS, .weigh = &SQL_AGENT_WEIGH_STATE_VERSIONS},
+        {0},
+    };
+    static const struct slice_part parts[] = {
+        {.delete = &SQL_AGENT_DELETE_STORAGE, .weigh = &SQL_AGENT_WEIGH_STORAGE},
+        {.delete = &SQL_AGENT_DELETE_STATES, .children = of_states},
+        {.delete = &SQL_AGENT_DELETE_VERSIONS, .weigh = &SQL_AGENT_WEIGH_VERSIONS},
+    };
+    struct slice slice = slice_begin(SLICE_MIN_ROWS);
+    *out_more = false;
+    for (size_t i = 0; !*out_more && i < COUNT_OF(parts); i++)
+        TRY(slice_delete(c, &slice, &parts[i], id, out_more));
+    return OK;
+}
+
+enum error agent_delete_some(struct context *c, struct uuid id, bool *out_more)
 {
     struct agent agent;
-    TRY(agent_lock(c, id));
+    bool begun;
+    TRY(lock(c, &SQL_AGENT_LOCK_TO_DELETE, id));
     TRY(agent_get(c, id, &agent));
-    TRY(context_check_match(c, agent.revision));
-    TRY(check_absent_from_threads(c, id));
-    TRY(audit_record(c, "agent.deleted", "agent", id, describe(c->arena, agent.name)));
-    TRY(delete_rows(c, &SQL_AGENT_DELETE_STATES, id));
-    return delete_rows(c, &SQL_AGENT_DELETE, id);
+    TRY(deletion_find(c, id, &begun));
+    if (!begun) {
+        TRY(context_check_match(c, agent.revision));
+        TRY(check_absent_from_threads(c, id));
+        TRY(check_idle(c, id));
+        TRY(audit_record(c, "agent.deleted", "agent", id, describe(c->arena, agent.name)));
+    }
+    TRY(delete_parts(c, id, out_more));
+    if (*out_more)
+        return deletion_note(c, id);
+    TRY(delete_row(c, id));
+    TRY(used_version_note_deletion(c, id));
+    return deletion_end(c, id);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Agents: the workers of threads. The name of an agent is unique in its tenant. Deleting an agent
- * deletes its versions, states, configuration and private storage, but not its runs. As a
- * participant of threads an agent is the principal "agent:<id>". Its versions contain its
- * definition (agent_versions.h), its links the agents that it leads (agent_links.h).
+ * deletes its versions, states, configuration and private storage, but neither its runs nor the
+ * versions that these used. As a participant of threads an agent is the principal "agent:<id>". Its
+ * versions contain its definition (agent_versions.h), its links the agents that it leads
+ * (agent_links.h).
  */
 #ifndef MODEL_AGENTS_AGENTS_H
 #define MODEL_AGENTS_AGENTS_H
@@ -66,6 +67,8 @@ struct agent_filter {
     struct uuid before;
     struct str name; /* exactly this name */
     enum agent_kind kind;
+    bool has_is_active;
+    bool is_active;
 };
 /* Newest first. */
 MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *filter,
@@ -74,9 +77,11 @@ MUST_CHECK enum error agent_list(struct context *c, const struct agent_filter *f
 /* Replaces the members that clients may change. `before` was read in this transaction. */
 MUST_CHECK enum error agent_update(
     struct context *c, const struct agent *before, struct agent *after);
-/* Deletes the agent with its versions, links, states, configuration and storage. ERR_CONFLICT: it
- * participates in a thread. */
-MUST_CHECK enum error agent_delete(struct context *c, struct uuid id);
+/* Deletes a slice of the agent with its versions, links, states, configuration and storage
+ * (tenancy/deletions.h); out_more: another job must continue. ERR_CONFLICT, before the first slice:
+ * it participates in a thread, or has a run that is not finished. The versions that its runs used
+ * remain (used_versions.h). */
+MUST_CHECK enum error agent_delete_some(struct context *c, struct uuid id, bool *out_more);
 
 /*
  * Locks the objects of the agent, before a WRITE job reads the ones that it changes. Threads are

@@ -6,6 +6,7 @@
 #include "base/jsonschema/json_schema.h"
 #include "model/agents/agents.h"
 #include "model/agents/states.sql.h"
+#include "model/rehearsal.h"
 #include "model/threads/events.h"
 
 /* --- The threads that get the event --------------------------------------------------------- */
@@ -164,13 +165,11 @@ enum error state_tell(struct context *c, const struct state_place *place, enum e
 
 /* --- Validation against the schema ---------------------------------------------------------- */
 
-enum error state_check_data(struct context *c, const struct state *state)
+static enum error check_data(struct context *c, const struct state *state)
 {
     struct json_doc schema, data;
     struct json_error unused;
     struct json_schema *compiled;
-    if (str_is_none(state->json_schema))
-        return OK;
     if (!json_parse(c->arena, state->json_schema, &schema, &unused) ||
         !json_parse(c->arena, state->data, &data, &unused))
         return problem_set(
@@ -178,4 +177,16 @@ enum error state_check_data(struct context *c, const struct state *state)
     TRY(json_schema_compile(
         c->arena, json_root(&schema), STR("/json_schema"), c->problem, &compiled));
     return json_schema_validate(compiled, json_root(&data), STR("/data"), c->problem);
+}
+
+enum error state_check_data(struct context *c, const struct state *state)
+{
+    struct str unused;
+    if (str_is_none(state->json_schema) ||
+        rehearsal_find(c, REHEARSED_STATE, state->json_schema, state->data, &unused))
+        return OK;
+    TRY(rehearsal_first(c, state->json_schema.len + state->data.len));
+    TRY(check_data(c, state));
+    rehearsal_keep(c, REHEARSED_STATE, state->json_schema, state->data, STR(""));
+    return OK;
 }

@@ -206,14 +206,6 @@ enum error state_focus(struct context *c, const struct state_place *place)
     return state_tell(c, place, EVENT_STATE_FOCUS, &state, NULL);
 }
 
-enum error state_delete_of_thread(struct context *c, struct uuid thread_id)
-{
-    struct query q;
-    context_query(c, &q, &SQL_STATE_DELETE_OF_THREAD);
-    query_uuid(&q, thread_id, thread_id);
-    return query_run(&q);
-}
-
 /* --- Versions ------------------------------------------------------------------------------- */
 
 enum error state_version_get(struct context *c, const struct state_place *place, int64_t version,

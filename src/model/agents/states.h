@@ -106,7 +106,4 @@ MUST_CHECK enum error state_version_get(struct context *c, const struct state_pl
 MUST_CHECK enum error state_version_list(struct context *c, const struct state_place *place,
     int64_t before, bool with_documents, struct page *page, struct state_version *out_versions);
 
-/* Called before a thread is deleted. */
-MUST_CHECK enum error state_delete_of_thread(struct context *c, struct uuid thread_id);
-
 #endif

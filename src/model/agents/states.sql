@@ -85,6 +85,3 @@ SELECT v.size_bytes, {{version_columns}}
 SELECT thread_id FROM participants
 WHERE tenant_id = :tenant_id AND principal = :principal AND active
 ORDER BY thread_id DESC LIMIT :limit;
-
--- name: state_delete_of_thread
-DELETE FROM state_documents WHERE tenant_id = :tenant_id AND thread_id = :thread_id;

@@ -292,16 +292,6 @@ static enum error put_values(struct context *c, const struct checkpoint_put *put
     return snapshot_put(c, k->thread_id, UUID_NIL, put->values, out_snapshot);
 }
 
-static bool json_same(struct context *c, struct str a, struct str b)
-{
-    struct json_doc left, right;
-    struct json_error unused;
-    if (str_eq(a, b))
-        return true;
-    return json_parse(c->arena, a, &left, &unused) && json_parse(c->arena, b, &right, &unused) &&
-           json_equal(json_root(&left), json_root(&right));
-}
-
 /* Members that the client left out keep their values. */
 static void take_over(
     const struct checkpoint_put *put, const struct checkpoint *old, struct checkpoint *k)
@@ -319,11 +309,11 @@ static bool is_same(struct context *c, const struct checkpoint *a, const struct 
     return a->has_parent_id == b->has_parent_id &&
            (!a->has_parent_id || uuid_eq(a->parent_id, b->parent_id)) &&
            a->has_run_id == b->has_run_id && (!a->has_run_id || uuid_eq(a->run_id, b->run_id)) &&
-           !str_differs(a->node, b->node) && json_same(c, a->metadata, b->metadata) &&
-           json_same(c, a->channel_versions, b->channel_versions) &&
-           json_same(c, a->versions_seen, b->versions_seen) &&
-           json_same(c, a->pending_sends, b->pending_sends) &&
-           json_same(c, a->channel_values, b->channel_values);
+           !str_differs(a->node, b->node) && json_texts_equal(c->arena, a->metadata, b->metadata) &&
+           json_texts_equal(c->arena, a->channel_versions, b->channel_versions) &&
+           json_texts_equal(c->arena, a->versions_seen, b->versions_seen) &&
+           json_texts_equal(c->arena, a->pending_sends, b->pending_sends) &&
+           json_texts_equal(c->arena, a->channel_values, b->channel_values);
 }
 
 static enum error replace(struct context *c, const struct checkpoint *old, struct checkpoint *k)
@@ -341,6 +331,7 @@ static enum error values_of(struct context *c, const struct checkpoint_put *put,
     struct checkpoint *k, const struct base *base, struct snapshot *out_snapshot)
 {
     k->channel_values = put->values;
+    *out_snapshot = (struct snapshot){0};
     if (!str_is_none(put->values))
         return OK;
     TRY(put_values(c, put, k, base, out_snapshot));

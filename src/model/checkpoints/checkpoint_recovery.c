@@ -95,6 +95,10 @@ static enum error give_up(struct context *c, struct skipped *skipped)
     struct str list = json_text_take(&skipped->text, c->arena);
     problem_init(c->problem, c->arena);
     c->problem->extension = arena_printf(c->arena, "{\"skipped\":%.*s}", STR_ARG(list));
+    if (skipped->count == CHECKPOINT_SKIP_MAX)
+        return problem_set(c->problem, ERR_DAMAGED,
+            "the newest %d checkpoints are damaged; older ones were not examined",
+            CHECKPOINT_SKIP_MAX);
     return problem_set(
         c->problem, ERR_DAMAGED, "all of the %zu checkpoints are damaged", skipped->count);
 }
@@ -119,10 +123,13 @@ static enum error find_intact(
     const struct str ns = k->ns;
     enum error e = OK;
     *out_found = true;
-    while (e == OK && *out_found && skipped->count < CHECKPOINT_SKIP_MAX) {
+    while (e == OK && *out_found) {
         e = snapshot_get(c, k->snapshot_id, &k->channel_values);
         if (e != ERR_DAMAGED && e != ERR_NOT_FOUND)
             return e;
+        e = OK;
+        if (skipped->count == CHECKPOINT_SKIP_MAX)
+            break;
         skip(skipped, k->id, c->problem->detail);
         /* Frees the documents of the damaged checkpoint before its ancestors are read. */
         problem_init(c->problem, c->arena);

@@ -87,8 +87,9 @@ enum error checkpoint_latest(struct context *c, struct uuid thread_id, struct st
 /* Returns true for filters that are evaluated here, not by an index. */
 static bool has_filter(const struct checkpoint_filter *filter)
 {
+    bool by_time = filter->has_from || filter->has_to; /* the list of all is in this order */
     return !str_is_none(filter->metadata_keys[0]) || filter->has_id_before ||
-           (filter->of_all && !str_is_none(filter->ns));
+           (filter->of_all ? !str_is_none(filter->ns) : by_time);
 }
 
 static bool has_member(struct context *c, struct json metadata, struct str key, struct str value)
@@ -109,6 +110,9 @@ static bool is_wanted(
     if (filter->has_id_before && uuid_cmp(k->id, filter->id_before) >= 0)
         return false;
     if (!str_is_none(filter->ns) && !str_eq(k->ns, filter->ns))
+        return false;
+    if ((filter->has_from && k->created_at < filter->from) ||
+        (filter->has_to && k->created_at >= filter->to))
         return false;
     if (str_is_none(filter->metadata_keys[0]))
         return true;
@@ -143,6 +147,7 @@ static void bind_place(struct query *q, const struct checkpoint_filter *filter,
     if (filter->of_all) {
         query_i64(q, before_at, before->created_at);
         query_uuid(q, before_thread, before->thread_id);
+        query_i64(q, from_at, filter->has_from ? filter->from : INT64_MIN);
         return;
     }
     query_uuid(q, thread_id, filter->thread_id);
@@ -231,6 +236,8 @@ enum error checkpoint_list(
     size_t count = SLICE_ROWS, seen = 0;
     if (before.sequence_num == 0)
         before = (struct checkpoint_mark){INT64_MAX, INT64_MAX, UUID_NIL};
+    if (filter->of_all && filter->has_to && filter->to <= before.created_at)
+        before = (struct checkpoint_mark){0, filter->to, UUID_NIL};
     page->page.count = page->page.bytes = 0;
     page->page.more = false;
     if (!filter->of_all)

@@ -33,9 +33,9 @@ enum {
     CHECKPOINT_TASK_PATH_MAX_BYTES = 4000,
     CHECKPOINT_WRITES_MAX = 1000, /* for one checkpoint */
     CHECKPOINT_WRITES_MAX_BYTES = 8 * 1024 * 1024,
-    CHECKPOINT_DELETE_MAX = 500, /* by one request */
-    CHECKPOINT_COPY_MAX = 200,
-    CHECKPOINT_COPY_MAX_BYTES = 32 * 1024 * 1024,
+    CHECKPOINT_DELETE_MAX = 200, /* by one request */
+    CHECKPOINT_COPY_MAX = 100,
+    CHECKPOINT_COPY_MAX_BYTES = 1024 * 1024,
     CHECKPOINT_SKIP_MAX = 1000, /* damaged checkpoints that a recovery skips */
     CHECKPOINT_DELTA_CHANNELS = 100,
     CHECKPOINT_DELTA_MAX = 1000, /* ancestors that one request examines */
@@ -101,6 +101,10 @@ struct checkpoint_filter {
     bool has_id_before; /* checkpoints with smaller ids; this id need not exist */
     struct uuid id_before;
     struct checkpoint_mark before;
+    bool has_from;
+    int64_t from; /* only checkpoints put at or after this time */
+    bool has_to;
+    int64_t to; /* only checkpoints put before this time */
     struct str metadata_keys[THREAD_METADATA_FILTERS];
     struct str metadata_values[THREAD_METADATA_FILTERS];
     unsigned show;

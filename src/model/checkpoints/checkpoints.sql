@@ -4,7 +4,7 @@
 -- types: pending_sends json, metadata json, node text, now int, whole bool, before int
 -- types: limit int, task_id text, position int, task_path text, channel text, value json
 -- types: size_bytes int, keep int, older_than int, to_thread_id uuid, before_at int
--- types: before_thread uuid
+-- types: before_thread uuid, from_at int
 
 -- Lists do not read the columns that only a whole checkpoint shows.
 -- define checkpoint_columns: k.id, k.thread_id, k.namespace AS ns, k.parent_id, k.run_id,
@@ -52,6 +52,7 @@ WHERE {{in_thread}} AND k.run_id = :run_id
 -- name: checkpoint_list_of_all
 SELECT {{checkpoint_columns}} {{from_checkpoints}} WHERE k.tenant_id = :tenant_id
     AND (k.created_at, k.thread_id, k.sequence_num) < (:before_at, :before_thread, :before)
+    AND k.created_at >= :from_at
 ORDER BY k.created_at DESC, k.thread_id DESC, k.sequence_num DESC LIMIT :limit;
 
 -- name: checkpoint_last_number

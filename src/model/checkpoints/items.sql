@@ -62,15 +62,31 @@ FROM ({{hashes}}) AS h (sha256) ON CONFLICT DO NOTHING;
 {{note}} WHERE s.tenant_id = :tenant_id AND s.snapshot_id = :snapshot_id
 ORDER BY s.sha256 {{noted}};
 
+-- The first items of a snapshot, and their references.
+-- name: item_doubt_some
+-- types: owner_id uuid, limit int
+INSERT INTO item_doubts (tenant_id, sha256, added_at)
+SELECT s.tenant_id, s.sha256, {{sqlite: :now}}{{postgres: CAST(:now AS bigint)}}
+FROM snapshot_items AS s WHERE s.tenant_id = :tenant_id AND s.snapshot_id = :owner_id
+ORDER BY s.sha256 LIMIT :limit {{noted}};
+
+-- name: item_unrefer_some
+-- types: owner_id uuid, limit int
+DELETE FROM snapshot_items WHERE tenant_id = :tenant_id AND snapshot_id = :owner_id
+AND {{sqlite: sha256 IN (SELECT sha256}}{{postgres: ctid = ANY (ARRAY(SELECT ctid}}
+    FROM snapshot_items WHERE tenant_id = :tenant_id AND snapshot_id = :owner_id
+    ORDER BY sha256 LIMIT :limit{{sqlite: )}}{{postgres: ))}};
+
 -- name: item_doubt_thread
 -- types: thread_id uuid, last uuid
 {{note}} JOIN snapshots AS o ON o.tenant_id = s.tenant_id AND o.id = s.snapshot_id
 WHERE o.tenant_id = :tenant_id AND o.thread_id = :thread_id AND o.id <= :last
 ORDER BY s.sha256 {{noted}};
 
--- A tenant with doubts.
+-- The next tenant with doubts.
 -- name: item_doubts_first
-SELECT tenant_id FROM item_doubts ORDER BY tenant_id LIMIT 1;
+-- types: after_tenant uuid
+SELECT tenant_id FROM item_doubts WHERE tenant_id > :after_tenant ORDER BY tenant_id LIMIT 1;
 
 -- name: item_doubts_slice
 -- types: limit int

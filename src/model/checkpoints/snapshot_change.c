@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Creates a snapshot from its base and a change, without reading the items of the base. */
 #include "base/json/json_write.h"
-#include "model/checkpoints/snapshot_rows.h"
+#include "model/checkpoints/snapshot_plan.h"
+#include "model/rehearsal.h"
 
 struct change {
     struct context *c;
@@ -189,13 +190,42 @@ static struct manifest copy_members(
     return m;
 }
 
+/* Equal for equal changes of the same base. */
+static struct str key_of(
+    struct context *c, struct uuid base_id, const struct snapshot_change *change)
+{
+    struct buf text CLEANUP(buf_deinit);
+    buf_init(&text, SIZE_MAX);
+    buf_append(&text, (struct str){(const char *)base_id.bytes, sizeof base_id.bytes});
+    buf_append(&text, change->set);
+    buf_append_byte(&text, '\n'); /* not in compact JSON, and not in names as they are written */
+    buf_append(&text, change->append);
+    for (size_t i = 0; i < change->n_remove; i++) {
+        buf_append(&text, STR("\n-"));
+        buf_append(&text, change->remove[i]);
+    }
+    for (size_t i = 0; change->keeps_some && i < change->n_keep; i++) {
+        buf_append(&text, STR("\n+"));
+        buf_append(&text, change->keep[i]);
+    }
+    return arena_str(c->arena, buf_str(&text));
+}
+
 enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid base_id,
     const struct snapshot_change *change, struct str pointer, struct snapshot *out_snapshot)
 {
     CLEANUP(arena_deinit) struct arena scratch;
     struct snapshot_loaded base = {.manifest = {.is_object = true}};
-    bool has_base = !uuid_is_nil(base_id);
+    bool has_base = !uuid_is_nil(base_id), is_done = false;
+    struct snapshot_inputs inputs = {.thread_id = thread_id, .key = STR("")};
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
+    if (c->rehearsal != NULL && change->set.len + change->append.len >= REHEARSAL_FROM_BYTES) {
+        inputs.key = key_of(c, base_id, change);
+        TRY(snapshot_plan_use(c, &inputs, &is_done, out_snapshot));
+    }
+    if (is_done)
+        return OK;
+    TRY(rehearsal_first(c, inputs.key.len));
     if (has_base)
         TRY(snapshot_load_base(c, &scratch, thread_id, base_id, &base));
     if (!base.manifest.is_object)
@@ -206,5 +236,5 @@ enum error snapshot_change(struct context *c, struct uuid thread_id, struct uuid
         .pointer = pointer,
         .m = copy_members(&scratch, &base.manifest, change)};
     TRY(carry_out(&work, change));
-    return snapshot_store(c, &scratch, thread_id, has_base ? &base : NULL, &work.m, out_snapshot);
+    return snapshot_store(c, &scratch, &inputs, has_base ? &base : NULL, &work.m, out_snapshot);
 }

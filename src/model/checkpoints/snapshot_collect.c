@@ -5,20 +5,22 @@
 #include "model/checkpoints/items.sql.h"
 #include "model/checkpoints/snapshot_rows.h"
 #include "model/checkpoints/snapshots.sql.h"
+#include "model/tenancy/deletions.h"
 
 enum {
-    ITEMS_A_JOB = 512,
+    ITEMS_A_JOB = 256,
     SNAPSHOTS_A_JOB = 64,
-    MANIFEST_BYTES_A_JOB = 512 * 1024,        /* some 15,000 items */
+    MANIFEST_BYTES_A_JOB = SNAPSHOT_REMOVE_MAX_BYTES,
     REBASE_BYTES_A_PASS = SNAPSHOT_MAX_BYTES, /* of documents */
 };
 
 /* --- Items ---------------------------------------------------------------------------------- */
 
-enum error item_first_doubtful(struct context *c, struct uuid *out_tenant_id)
+enum error item_next_doubtful(struct context *c, struct uuid after, struct uuid *out_tenant_id)
 {
     struct query q;
     query_begin(&q, c->tx, &SQL_ITEM_DOUBTS_FIRST, c->arena);
+    query_uuid(&q, after_tenant, after);
     *out_tenant_id = UUID_NIL;
     while (query_next(&q))
         *out_tenant_id = row_uuid(&q);
@@ -113,10 +115,39 @@ static enum error run_on_thread(struct context *c, const struct sql_statement *s
     return query_run(&q);
 }
 
+/* Removes references of the snapshot until none is left or the slice is over. */
+static enum error unrefer_some(struct context *c, struct uuid id, bool *out_more)
+{
+    const struct slice_part part = {
+        .delete = &SQL_ITEM_UNREFER_SOME, .before = &SQL_ITEM_DOUBT_SOME};
+    struct slice slice = slice_begin(0);
+    return slice_delete(c, &slice, &part, id, out_more);
+}
+
+/* The next snapshot of the thread may have more items than fit in one job. */
+static enum error unrefer_next(struct context *c, struct uuid thread_id, bool *out_more)
+{
+    struct query q;
+    struct uuid id = UUID_NIL;
+    int64_t manifest_bytes = 0;
+    *out_more = false;
+    context_query(c, &q, &SQL_SNAPSHOT_GARBAGE_NEXT);
+    query_uuid(&q, thread_id, thread_id);
+    while (query_next(&q)) {
+        id = row_uuid(&q);
+        manifest_bytes = row_i64(&q);
+    }
+    TRY(query_end(&q));
+    return manifest_bytes > SNAPSHOT_REMOVE_MAX_BYTES ? unrefer_some(c, id, out_more) : OK;
+}
+
 enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bool *out_more)
 {
     struct query q;
     struct uuid last = UUID_NIL;
+    TRY(unrefer_next(c, thread_id, out_more));
+    if (*out_more)
+        return OK;
     context_query(c, &q, &SQL_SNAPSHOT_GARBAGE_SLICE);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, limit, SNAPSHOTS_A_JOB);
@@ -130,6 +161,80 @@ enum error snapshot_collect_garbage(struct context *c, struct uuid thread_id, bo
         return run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DROP, thread_id, last);
     TRY(run_on_thread(c, &SQL_ITEM_DOUBT_THREAD, thread_id, last));
     return run_on_thread(c, &SQL_SNAPSHOT_GARBAGE_DELETE, thread_id, last);
+}
+
+/* --- Leftovers -------------------------------------------------------------------------------- */
+
+enum error snapshot_leftover_add(struct context *c, struct uuid id, int64_t due_us)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SNAPSHOT_LEFTOVER_ADD);
+    query_uuid(&q, id, id);
+    query_i64(&q, due, due_us);
+    return query_run(&q);
+}
+
+enum error snapshot_leftover_renew(
+    struct context *c, struct uuid id, int64_t due_us, bool *out_is_gone)
+{
+    struct query q;
+    int64_t renewed = 0;
+    context_query(c, &q, &SQL_SNAPSHOT_LEFTOVER_RENEW);
+    query_uuid(&q, id, id);
+    query_i64(&q, due, due_us);
+    query_i64(&q, now, c->lease_now_us);
+    TRY(query_run_counted(&q, &renewed));
+    *out_is_gone = renewed == 0;
+    return OK;
+}
+
+enum error snapshot_leftover_adopt(struct context *c, struct uuid id, bool *out_done)
+{
+    struct query q;
+    int64_t taken = 0;
+    context_query(c, &q, &SQL_SNAPSHOT_LEFTOVER_TAKE);
+    query_uuid(&q, id, id);
+    query_i64(&q, now, c->lease_now_us);
+    TRY(query_run_counted(&q, &taken));
+    *out_done = taken > 0;
+    if (taken == 0)
+        return OK;
+    context_query(c, &q, &SQL_SNAPSHOT_ADOPT);
+    query_uuid(&q, id, id);
+    query_i64(&q, due, c->now_us + (int64_t)SNAPSHOT_REBASE_DELAY_S * 1000000);
+    return query_run(&q);
+}
+
+enum error snapshot_list_leftovers(
+    struct context *c, size_t limit, struct owned_id *out_due, size_t *out_count)
+{
+    struct query q;
+    query_begin(&q, c->tx, &SQL_SNAPSHOT_LEFTOVERS_DUE, c->arena);
+    query_i64(&q, now, c->lease_now_us);
+    query_i64(&q, limit, (int64_t)limit);
+    return context_owned_ids(&q, out_due, out_count);
+}
+
+static enum error forget_leftover(struct context *c, struct uuid id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SNAPSHOT_LEFTOVER_FORGET);
+    query_uuid(&q, id, id);
+    return query_run(&q);
+}
+
+/* If the snapshot is needed after all, it is no leftover. */
+enum error snapshot_collect_leftover(struct context *c, struct uuid id, bool *out_more)
+{
+    struct unneeded found;
+    TRY(snapshot_find_unneeded(c, id, &found));
+    if (!found.is_found)
+        return forget_leftover(c, id);
+    TRY(unrefer_some(c, id, out_more));
+    if (*out_more)
+        return OK;
+    TRY(snapshot_delete(c, id));
+    return snapshot_remove_unneeded(c, found.base_id);
 }
 
 /* --- Snapshots whose base was dropped --------------------------------------------------------- */

@@ -2,9 +2,11 @@
 #include "model/checkpoints/snapshots.h"
 
 #include "model/checkpoints/items.h"
-#include "model/checkpoints/snapshot_rows.h"
+#include "model/checkpoints/snapshot_collect.h"
+#include "model/checkpoints/snapshot_plan.h"
 #include "model/checkpoints/snapshots.sql.h"
 #include "model/integrity.h"
+#include "model/rehearsal.h"
 
 /* --- Reading manifests ---------------------------------------------------------------------- */
 
@@ -210,19 +212,20 @@ static enum error check_limits(struct context *c, const struct manifest *m)
     return OK;
 }
 
-static enum error insert(struct context *c, const struct snapshot *s,
-    const struct snapshot_loaded *base, struct str manifest)
+enum error snapshot_insert(struct context *c, const struct snapshot_row *row)
 {
+    const struct snapshot *s = &row->snapshot;
     struct query q;
     context_query(c, &q, &SQL_SNAPSHOT_INSERT);
     query_uuid(&q, id, s->id);
     query_uuid(&q, thread_id, s->thread_id);
-    query_uuid_if(&q, base_id, base != NULL, base != NULL ? base->head.id : UUID_NIL);
-    query_i64(&q, depth, base != NULL ? base->depth + 1 : 0);
-    query_bytes(&q, manifest, manifest);
+    query_uuid_if(&q, base_id, row->has_base, row->base_id);
+    query_i64(&q, depth, row->depth);
+    query_bytes(&q, manifest, row->manifest);
     query_bytes(&q, sha256, (struct str){(const char *)s->sha256.bytes, SHA256_LEN});
     query_i64(&q, size_bytes, s->size_bytes);
     query_i64(&q, now, s->created_at);
+    query_i64_if(&q, dropped_at, row->is_dropped, s->created_at);
     return query_run(&q);
 }
 
@@ -233,8 +236,9 @@ static bool may_build_on(const struct snapshot_loaded *base, size_t delta_len, s
 }
 
 /* Stores the difference from the base, unless the chain would have too many links or bytes. */
-enum error snapshot_store(struct context *c, struct arena *arena, struct uuid thread_id,
-    const struct snapshot_loaded *base, const struct manifest *m, struct snapshot *out_snapshot)
+enum error snapshot_store(struct context *c, struct arena *arena,
+    const struct snapshot_inputs *inputs, const struct snapshot_loaded *base,
+    const struct manifest *m, struct snapshot *out_snapshot)
 {
     struct buf whole CLEANUP(buf_deinit), delta CLEANUP(buf_deinit);
     struct manifest_named in_whole = {.arena = arena}, in_delta = {.arena = arena};
@@ -246,14 +250,21 @@ enum error snapshot_store(struct context *c, struct arena *arena, struct uuid th
                     manifest_write_delta(&base->manifest, m, arena, &delta, &in_delta) &&
                     !delta.failed && may_build_on(base, delta.len, whole.len);
     assert(!whole.failed);
-    struct snapshot s = {.id = uuid_v7(),
-        .thread_id = thread_id,
-        .sha256 = sha256_of(buf_str(&whole)),
-        .size_bytes = (int64_t)manifest_len(m),
-        .created_at = c->now_us};
-    TRY(insert(c, &s, has_base ? base : NULL, buf_str(has_base ? &delta : &whole)));
-    TRY(item_refer(c, s.id, has_base ? &in_delta : &in_whole));
-    *out_snapshot = s;
+    const struct snapshot_row row = {.snapshot = {.id = uuid_v7(),
+                                         .thread_id = inputs->thread_id,
+                                         .sha256 = sha256_of(buf_str(&whole)),
+                                         .size_bytes = (int64_t)manifest_len(m),
+                                         .created_at = c->now_us},
+        .has_base = has_base,
+        .base_id = has_base ? base->head.id : UUID_NIL,
+        .depth = has_base ? base->depth + 1 : 0,
+        .manifest = buf_str(has_base ? &delta : &whole)};
+    const struct manifest_named *named = has_base ? &in_delta : &in_whole;
+    if (rehearsal_is_running(c))
+        snapshot_plan_make(c, inputs, &row, named);
+    TRY(snapshot_insert(c, &row));
+    TRY(item_refer(c, row.snapshot.id, named));
+    *out_snapshot = row.snapshot;
     return OK;
 }
 
@@ -274,7 +285,13 @@ enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid ba
     struct json_doc doc;
     struct json_error error;
     enum error e = OK;
+    const struct snapshot_inputs inputs = {thread_id, document};
+    bool is_done;
     arena_init(&scratch, SNAPSHOT_MEMORY_BYTES);
+    TRY(snapshot_plan_use(c, &inputs, &is_done, out_snapshot));
+    if (is_done)
+        return OK;
+    TRY(rehearsal_first(c, document.len));
     if (!json_parse(&scratch, document, &doc, &error))
         return problem_set(c->problem, ERR_BAD_JSON,
             "the document is not valid JSON: %s, at byte %zu", error.rule, error.offset);
@@ -288,7 +305,7 @@ enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid ba
     if (e != OK)
         return e;
     manifest_cut(&scratch, json_root(&doc), &m);
-    return snapshot_store(c, &scratch, thread_id, has_base ? &base : NULL, &m, out_snapshot);
+    return snapshot_store(c, &scratch, &inputs, has_base ? &base : NULL, &m, out_snapshot);
 }
 
 /* --- Dropping ------------------------------------------------------------------------------- */
@@ -303,34 +320,48 @@ static enum error run_on(struct context *c, const struct sql_statement *statemen
     return query_run(&q);
 }
 
-static enum error is_unneeded(
-    struct context *c, struct uuid id, bool *out_is, struct uuid *out_base)
+enum error snapshot_find_unneeded(struct context *c, struct uuid id, struct unneeded *out)
 {
     struct query q;
-    *out_is = false;
-    *out_base = UUID_NIL;
+    *out = (struct unneeded){0};
     context_query(c, &q, &SQL_SNAPSHOT_UNNEEDED);
     query_uuid(&q, id, id);
     while (query_next(&q)) {
-        *out_is = true;
-        (void)row_uuid_if(&q, out_base);
+        out->is_found = true;
+        (void)row_uuid_if(&q, &out->base_id);
+        out->manifest_bytes = row_i64(&q);
     }
     return query_end(&q);
 }
 
+enum error snapshot_delete(struct context *c, struct uuid id)
+{
+    return run_on(c, &SQL_SNAPSHOT_DELETE, id);
+}
+
 enum error snapshot_remove_unneeded(struct context *c, struct uuid id)
 {
-    bool unneeded = true;
-    for (int i = 0; unneeded && !uuid_is_nil(id) && i < SNAPSHOT_DEPTH_MAX; i++) {
-        struct uuid base;
-        TRY(is_unneeded(c, id, &unneeded, &base));
-        if (unneeded)
+    struct unneeded found = {.is_found = true};
+    for (int i = 0; found.is_found && !uuid_is_nil(id) && i < SNAPSHOT_DEPTH_MAX; i++) {
+        TRY(snapshot_find_unneeded(c, id, &found));
+        if (found.manifest_bytes > SNAPSHOT_REMOVE_MAX_BYTES)
+            return snapshot_leftover_add(c, id, c->lease_now_us);
+        if (found.is_found)
             TRY(item_doubt_snapshot(c, id));
-        if (unneeded)
-            TRY(run_on(c, &SQL_SNAPSHOT_DELETE, id));
-        id = base;
+        if (found.is_found)
+            TRY(snapshot_delete(c, id));
+        id = found.base_id;
     }
     return OK;
+}
+
+enum error snapshot_is_dropped(struct context *c, struct uuid id, bool *out_is)
+{
+    struct query q;
+    context_query(c, &q, &SQL_SNAPSHOT_HEAD);
+    query_uuid(&q, id, id);
+    *out_is = !query_next(&q);
+    return query_end(&q);
 }
 
 /* Snapshots that build on it become whole later, because they usually are dropped soon too. */
@@ -356,13 +387,5 @@ enum error snapshot_discard_thread(struct context *c, struct uuid thread_id)
     context_query(c, &q, &SQL_SNAPSHOT_DISCARD_THREAD);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, now, c->now_us);
-    return query_run(&q);
-}
-
-enum error snapshot_delete_tenant(struct context *c, struct uuid tenant_id)
-{
-    struct query q;
-    query_begin(&q, c->tx, &SQL_SNAPSHOT_DELETE_TENANT, c->arena);
-    query_uuid(&q, tenant_id, tenant_id);
     return query_run(&q);
 }

@@ -80,7 +80,5 @@ MUST_CHECK enum error snapshot_get_head(
 MUST_CHECK enum error snapshot_drop(struct context *c, struct uuid id);
 /* Before a thread is deleted, together with all rows that refer to its snapshots. */
 MUST_CHECK enum error snapshot_discard_thread(struct context *c, struct uuid thread_id);
-/* Before a tenant is deleted: deletes the references to its items first. */
-MUST_CHECK enum error snapshot_delete_tenant(struct context *c, struct uuid tenant_id);
 
 #endif

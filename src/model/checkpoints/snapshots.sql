@@ -20,9 +20,11 @@ SELECT thread_id, sha256, size_bytes, created_at FROM snapshots
 WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
 
 -- name: snapshot_insert
+-- types: dropped_at int
 INSERT INTO snapshots (tenant_id, id, thread_id, base_id, depth, manifest, sha256, size_bytes,
-    created_at)
-VALUES (:tenant_id, :id, :thread_id, :base_id, :depth, :manifest, :sha256, :size_bytes, :now);
+    created_at, dropped_at)
+VALUES (:tenant_id, :id, :thread_id, :base_id, :depth, :manifest, :sha256, :size_bytes, :now,
+    :dropped_at);
 
 -- name: snapshot_drop
 UPDATE snapshots SET dropped_at = :now, rebase_at = NULL
@@ -53,7 +55,7 @@ UPDATE snapshots SET rebase_at = NULL WHERE tenant_id = :tenant_id AND id = :id;
 
 -- The base of a dropped snapshot on which no other snapshot builds.
 -- name: snapshot_unneeded
-SELECT base_id FROM snapshots AS s
+SELECT base_id, length(manifest) FROM snapshots AS s
 WHERE s.tenant_id = :tenant_id AND s.id = :id AND s.dropped_at IS NOT NULL
 AND NOT EXISTS (SELECT 1 FROM snapshots AS o WHERE o.tenant_id = :tenant_id AND o.base_id = :id);
 
@@ -67,9 +69,6 @@ SELECT {{sqlite: :tenant_id, :thread_id, :now}}
 WHERE EXISTS (SELECT 1 FROM snapshots WHERE tenant_id = :tenant_id AND thread_id = :thread_id)
 ON CONFLICT DO NOTHING;
 
--- name: snapshot_delete_tenant
-DELETE FROM snapshots WHERE tenant_id = :tenant_id;
-
 -- name: snapshot_garbage_first
 SELECT tenant_id, thread_id FROM snapshot_garbage ORDER BY tenant_id, thread_id LIMIT 1;
 
@@ -82,9 +81,46 @@ SELECT id FROM (SELECT id, sum(bytes) OVER (ORDER BY id {{before_it}}) AS bytes 
     ) AS slice
 WHERE coalesce(bytes, 0) < :max_bytes ORDER BY id DESC LIMIT 1;
 
+-- The next snapshot of the thread.
+-- name: snapshot_garbage_next
+SELECT id, length(manifest) FROM snapshots
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id ORDER BY id LIMIT 1;
+
 -- name: snapshot_garbage_delete
 -- types: last uuid
 DELETE FROM snapshots WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :last;
 
 -- name: snapshot_garbage_drop
 DELETE FROM snapshot_garbage WHERE tenant_id = :tenant_id AND thread_id = :thread_id;
+
+-- --- Snapshots that are deleted in slices, and those that are stored in slices ---
+
+-- name: snapshot_leftover_add
+-- types: due int
+INSERT INTO snapshot_leftovers (tenant_id, snapshot_id, due_at) VALUES (:tenant_id, :id, :due)
+ON CONFLICT DO NOTHING;
+
+-- name: snapshot_leftover_renew
+-- types: due int
+UPDATE snapshot_leftovers SET due_at = :due
+WHERE tenant_id = :tenant_id AND snapshot_id = :id AND due_at > :now;
+
+-- name: snapshot_leftover_take
+DELETE FROM snapshot_leftovers
+WHERE tenant_id = :tenant_id AND snapshot_id = :id AND due_at > :now;
+
+-- If the base was dropped meanwhile, the snapshot becomes whole later.
+-- name: snapshot_adopt
+-- types: due int
+UPDATE snapshots SET dropped_at = NULL, rebase_at = CASE WHEN EXISTS (SELECT 1 FROM snapshots AS b
+    WHERE b.tenant_id = :tenant_id AND b.id = snapshots.base_id AND b.dropped_at IS NOT NULL)
+    THEN {{sqlite: :due}}{{postgres: CAST(:due AS bigint)}} END
+WHERE tenant_id = :tenant_id AND id = :id;
+
+-- name: snapshot_leftovers_due
+-- types: limit int
+SELECT tenant_id, snapshot_id FROM snapshot_leftovers WHERE due_at <= :now
+ORDER BY due_at LIMIT :limit;
+
+-- name: snapshot_leftover_forget
+DELETE FROM snapshot_leftovers WHERE tenant_id = :tenant_id AND snapshot_id = :id;

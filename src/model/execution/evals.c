@@ -89,9 +89,6 @@ static enum error check(struct context *c, const struct eval *before, const stru
     bool same_agent = before->has_agent_id && uuid_eq(before->agent_id, after->agent_id);
     bool same_run = before->has_run_id && uuid_eq(before->run_id, after->run_id);
     bool exists = true;
-    if (after->has_score && after->score % EVAL_SCORE_UNIT != 0)
-        return problem_fault(
-            c->problem, STR("/score"), "must have at most 6 digits after the decimal point");
     if (after->has_agent_id && !same_agent)
         TRY(agent_exists(c, after->agent_id, &exists));
     if (!exists)

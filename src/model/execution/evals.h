@@ -13,6 +13,7 @@ enum {
     EVAL_DOCUMENT_MAX_BYTES = 1024 * 1024,
     EVAL_METADATA_MAX_BYTES = 16 * 1024,
     EVAL_SCORE_UNIT = 1000000, /* a score is stored in millionths */
+    EVAL_SCORE_PLACES = 6,
 };
 /* On the wire a score has up to 12 decimal places, as money has; the greatest is 1. */
 #define EVAL_SCORE_MAX INT64_C(1000000000000)

@@ -80,6 +80,11 @@ static enum error take_number(struct context *c, struct history_entry *entry)
     return e;
 }
 
+static struct str known(struct str told, struct str usual)
+{
+    return str_is_none(told) ? usual : told;
+}
+
 enum error history_append(struct context *c, const struct run *run)
 {
     struct history_entry entry = {0};
@@ -88,11 +93,16 @@ enum error history_append(struct context *c, const struct run *run)
         return OK;
     TRY(read_run(c, run, &entry, &output));
     entry.id = uuid_v7();
-    entry.generated_files = STR("[]");
-    entry.extras = STR("{}");
+    entry.generated_files = known(run->result.generated_files, STR("[]"));
+    entry.extras = known(run->result.extras, STR("{}"));
     /* A run that never started has no history: the resumption has that of another run. */
     if (run->has_started_at)
         TRY(resumption_take_history(c, run->thread_id, &entry.messages_id));
+    if (!str_is_none(run->result.messages)) {
+        if (!uuid_is_nil(entry.messages_id))
+            TRY(snapshot_drop(c, entry.messages_id));
+        entry.messages_id = run->result.messages_id;
+    }
     TRY(find_response(c, run, output, &entry));
     TRY(usage_cost_document(c, run, &entry.cost));
     TRY(take_number(c, &entry));
@@ -228,7 +238,7 @@ static bool is_text_member(struct json object, const char *name)
            json_raw(v).len > 2; /* the quotes */
 }
 
-static enum error check_files(struct context *c, struct str files)
+enum error history_check_files(struct context *c, struct str files)
 {
     struct json_doc doc;
     struct json_error bad;
@@ -270,7 +280,7 @@ enum error history_update(
         str_is_none(after->generated_files) ? STR("[]") : after->generated_files;
     entry.extras = str_is_none(after->extras) ? STR("{}") : after->extras;
     TRY(context_check_match(c, before->version));
-    TRY(check_files(c, entry.generated_files));
+    TRY(history_check_files(c, entry.generated_files));
     if (has_messages)
         TRY(transcript_check(c, after->messages, STR("/messages")));
     if (has_messages)

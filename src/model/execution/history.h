@@ -52,12 +52,15 @@ struct history_entry {
     struct uuid messages_id;
 };
 
-/* Adds the entry of a run that has just ended; nothing for a run with a parent. The thread is
- * locked and the row of the run is written. */
+/* Adds the entry of a run that has just ended, with the messages, files and extras of run->result;
+ * nothing for a run with a parent. The thread is locked and the row of the run is written. */
 MUST_CHECK enum error history_append(struct context *c, const struct run *run);
 /* Called after steps or usage were added to a run. If the run has ended, updates the entry of the
  * run, or of its topmost ancestor. `run` is as it was before. */
 MUST_CHECK enum error history_update_usage(struct context *c, const struct run *run);
+
+/* Checks a list of generated files (compact JSON); faults begin with /generated_files. */
+MUST_CHECK enum error history_check_files(struct context *c, struct str files);
 
 /* In a WRITE job the entry is locked. */
 MUST_CHECK enum error history_get(struct context *c, struct uuid thread_id, int64_t sequence_number,

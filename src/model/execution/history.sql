@@ -11,12 +11,14 @@
 -- binds history_bind_usage: struct history_entry for history_set_usage
 -- binds history_bind: struct history_entry for history_update
 
--- The parts of an entry. The loop number is read from the newest steps, because it only increases.
+-- The parts of an entry. The loop number is read from the newest steps, because it only increases;
+-- the steps that Cairn writes have none of their own.
 -- define run_of_entry: r.agent_id, coalesce(r.started_at, r.created_at) AS started_at,
 --   | coalesce(r.finished_at, r.updated_at) AS completed_at, d.user_input AS user_message,
 --   | d.content AS final_response, r.stop_reason,
 --   | coalesce((SELECT max(s.step_number) FROM steps AS s WHERE s.tenant_id = r.tenant_id
---   | AND s.run_id = r.id AND s.number > r.step_count - 32), r.step_count) AS total_steps,
+--   | AND s.run_id = r.id AND s.number > r.step_count - 34 AND NOT s.lifecycle),
+--   | r.step_count - r.lifecycle_steps) AS total_steps,
 --   | r.total_input_tokens AS input_tokens, r.total_output_tokens AS output_tokens,
 --   | r.total_cache_creation_input_tokens AS cache_creation_input_tokens,
 --   | r.total_cache_read_input_tokens AS cache_read_input_tokens
@@ -82,3 +84,14 @@ UPDATE history_entries SET final_response = :final_response,
     messages_snapshot_id = :messages_snapshot_id, stop_reason = :stop_reason,
     generated_files = :generated_files, extras = :extras, updated_at = :now, version = version + 1
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND sequence_number = :sequence_number;
+
+-- The settings of the agent version that the newest run of the thread uses.
+-- name: history_settings
+SELECT coalesce(v.memory_config, u.memory_config) FROM threads AS t
+JOIN runs AS r ON r.tenant_id = t.tenant_id AND r.id = t.most_recent_run_id
+LEFT JOIN agent_versions AS v ON v.tenant_id = r.tenant_id AND v.agent_id = r.agent_id
+    AND v.version = r.agent_version
+LEFT JOIN used_versions AS u ON u.tenant_id = r.tenant_id AND u.agent_id = r.agent_id
+    AND u.version = r.agent_version
+WHERE t.tenant_id = :tenant_id AND t.id = :thread_id
+    AND coalesce(v.version, u.version) IS NOT NULL;

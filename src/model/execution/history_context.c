@@ -3,6 +3,7 @@
 
 #include "base/json/json_write.h"
 #include "model/agents/agents.h"
+#include "model/execution/history.sql.h"
 #include "model/execution/resumptions.h"
 #include "model/execution/transcripts.h"
 
@@ -192,6 +193,36 @@ static size_t find_cut(struct context *c, const struct pieces *run, int64_t budg
     return cut;
 }
 
+/* --- Settings of the agent ------------------------------------------------------------------ */
+
+static enum error read_settings(struct context *c, struct str config, struct agent_memory *out)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    if (!json_parse(c->arena, config, &doc, &unused))
+        return problem_set(
+            c->problem, ERR_TOO_LARGE, "the definition of the agent exceeds the memory limit");
+    return schema_decode(c->arena, &schema_memory_config, json_root(&doc), out, c->problem);
+}
+
+enum error history_runs_in_context(struct context *c, struct uuid thread_id, int64_t *out_runs)
+{
+    struct agent_memory settings = {0};
+    struct query q;
+    enum error e = OK;
+    context_query(c, &q, &SQL_HISTORY_SETTINGS);
+    query_uuid(&q, thread_id, thread_id);
+    if (query_next(&q))
+        e = read_settings(c, row_text(&q), &settings);
+    TRY(query_end(&q));
+    TRY(e);
+    bool has_none = settings.has_add_history_to_context && !settings.add_history_to_context;
+    *out_runs = has_none                        ? 0
+                : settings.has_num_history_runs ? settings.num_history_runs
+                                                : CONTEXT_RUNS_DEFAULT;
+    return OK;
+}
+
 /* --- All together --------------------------------------------------------------------------- */
 
 static struct pieces drop_first(struct pieces run, size_t n)
@@ -262,7 +293,8 @@ enum error history_context(struct context *c, struct uuid thread_id,
     struct history_context context = {0};
     struct str system = STR_NONE;
     bool is_over = false;
-    TRY(history_list(c, thread_id, &filter, &page, entries));
+    if (query->runs > 0)
+        TRY(history_list(c, thread_id, &filter, &page, entries));
     TRY(history_count_completed(c, thread_id, &context.runs_available));
     if (query->with_system)
         TRY(read_system(c, thread_id, &system));

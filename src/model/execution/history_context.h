@@ -8,11 +8,12 @@
 #ifndef MODEL_EXECUTION_HISTORY_CONTEXT_H
 #define MODEL_EXECUTION_HISTORY_CONTEXT_H
 
+#include "model/agents/agent_definition.h"
 #include "model/execution/history.h"
 
 enum {
     CONTEXT_RUNS_DEFAULT = 5,
-    CONTEXT_RUNS_MAX = 100,
+    CONTEXT_RUNS_MAX = AGENT_HISTORY_RUNS_MAX,
     CONTEXT_TOKENS_MAX = 1000000, /* also the default budget */
     CONTEXT_TOKENS_PER_MESSAGE = 4,
 };
@@ -33,6 +34,11 @@ struct history_context_query {
 
 MUST_CHECK enum error history_context(struct context *c, struct uuid thread_id,
     const struct history_context_query *query, struct history_context *out_context);
+
+/* The number of runs that the agent of the thread's newest run sets for the context: 0 if it wants
+ * none, and CONTEXT_RUNS_DEFAULT without a setting. */
+MUST_CHECK enum error history_runs_in_context(
+    struct context *c, struct uuid thread_id, int64_t *out_runs);
 
 /* Estimates the tokens of a message from the size of its compact JSON: one for every four bytes,
  * rounded up, and CONTEXT_TOKENS_PER_MESSAGE. */

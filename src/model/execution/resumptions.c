@@ -19,7 +19,7 @@ static enum error read_runs(struct context *c, struct resumption *r)
     context_query(c, &q, &SQL_RESUMPTION_RUNS);
     query_uuid(&q, thread_id, r->thread_id);
     if (query_next(&q)) {
-        r->total_runs = row_i64(&q);
+        r->total_runs = r->earlier_runs + row_i64(&q);
         r->has_last_run_at = row_i64_if(&q, &r->last_run_at);
     }
     return query_end(&q);
@@ -244,6 +244,15 @@ static void keep_prompt_owner(
     after->agent_id = before->agent_id;
 }
 
+/* The number never decreases: a document that was read before the start of a run has the number of
+ * that time. */
+static void take_total(const struct resumption *before, struct resumption *after)
+{
+    after->earlier_runs = before->earlier_runs;
+    if (after->has_total_runs && after->total_runs > before->total_runs)
+        after->earlier_runs += after->total_runs - before->total_runs;
+}
+
 enum error resumption_write(
     struct context *c, const struct resumption *before, struct resumption *after)
 {
@@ -252,6 +261,7 @@ enum error resumption_write(
     after->history_id = before->history_id;
     after->has_agent_id = before->has_agent_id;
     after->agent_id = before->agent_id;
+    take_total(before, after);
     resumption_defaults(after);
     TRY(resumption_check(c, after));
     TRY(take_from_definition(c, after));

@@ -27,6 +27,8 @@ enum {
     RESUMPTION_TOKENS_MAX = 100000000,
     RESUMPTION_RETRIES_MAX = 1000,
     RESUMPTION_DELAY_MAX_MS = 3600 * 1000,
+    RESUMPTION_RUNS_MAX = 1000 * 1000 * 1000,
+    RESUMPTION_DELAY_PLACES = 3, /* of base_delay in seconds: whole milliseconds */
 };
 
 /* JSON is compact text. A number or bool without its has_ member is absent and gets a default. */
@@ -75,8 +77,10 @@ struct resumption {
     int64_t updated_at;
     bool has_last_run_at;
     int64_t last_run_at;
+    bool has_total_runs; /* in a write */
     int64_t total_runs;
-    int64_t version; /* 0: the resumption does not exist */
+    int64_t earlier_runs; /* before Cairn; part of total_runs */
+    int64_t version;      /* 0: the resumption does not exist */
 
     struct uuid messages_id; /* transcripts.h */
     struct uuid history_id;

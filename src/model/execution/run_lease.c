@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/execution/attempts.h"
 #include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 
@@ -83,7 +84,9 @@ static void begin_next(struct context *c, struct query *q, const struct run_clai
 {
     context_query(c, q, statement);
     query_text(q, agent, claim->agent);
+    query_uuid_if(q, agent_id, claim->has_agent_id, claim->agent_id);
     query_uuid_if(q, thread_id, claim->has_thread_id, claim->thread_id);
+    query_i64(q, due_now, context_due_now_us(c));
 }
 
 static enum error next_queued(
@@ -142,6 +145,8 @@ enum error run_claim(
 {
     TRY(tx_is_shared(c->tx) ? next_locked(c, claim, out_run, out_found)
                             : next_queued(c, claim, out_run, out_found));
+    if (*out_found)
+        TRY(quota_has_room_for_run(c, out_found));
     if (!*out_found)
         return OK;
     struct thread thread;
@@ -150,6 +155,7 @@ enum error run_claim(
     /* The seq of the event that will report this claim, which is unique in the thread. */
     out_run->fence = thread.last_seq + 1;
     hold(c, out_run, claim->lease_ms);
+    TRY(attempt_begin(c, out_run));
     TRY(run_change(c, out_run, RUN_RUNNING, run_reason_word(REASON_CLAIMED)));
     return run_get(c, out_run->id, out_run);
 }
@@ -173,10 +179,11 @@ enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms)
     return query_run(&q);
 }
 
-enum error run_release(struct context *c, struct run *run)
+enum error run_release(struct context *c, struct run *run, struct str error)
 {
     TRY(need_fence(c, run));
-    TRY(run_change(c, run, RUN_QUEUED, run_reason_word(REASON_RELEASED)));
+    TRY(str_is_none(error) ? run_change(c, run, RUN_QUEUED, run_reason_word(REASON_RELEASED))
+                           : run_fail_attempt(c, run, REASON_ATTEMPT_FAILED, error));
     return run_get(c, run->id, run);
 }
 
@@ -200,7 +207,7 @@ enum error run_end_lease(struct context *c, struct uuid run_id)
         return OK;
     if (e != OK || !run.has_lease || lease_is_held(c, &run))
         return e;
-    return run_change(c, &run, RUN_QUEUED, run_reason_word(REASON_LEASE_EXPIRED));
+    return run_fail_attempt(c, &run, REASON_LEASE_EXPIRED, STR_NONE);
 }
 
 enum error run_renew_leases(struct context *c)

@@ -104,12 +104,11 @@ enum error run_take_phase(struct context *c, struct run *run, const struct phase
     if (move->to == PHASE_NONE)
         return OK;
     run->phase = move->to;
-    if (move->trigger == TRIGGER_NONE)
-        return OK;
-    bool is_unheard = move->is_unheard && run->phase_changes == 0;
     run->phase_changes++;
+    if (run->phase != PHASE_AWAITING_TOOL)
+        run->has_tool_deadline = false;
     TRY(insert(c, run, from, move));
-    return !is_unheard ? tell(c, run, from, move) : OK;
+    return tell(c, run, from, move);
 }
 
 enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, struct page *page,
@@ -133,18 +132,35 @@ enum error run_phase_list(struct context *c, struct uuid run_id, int64_t after, 
 
 /* --- The phase for a change of status ------------------------------------------------------- */
 
+/* Waiting for tools leads a run that does not use phases to awaiting_tool and executing. In these
+ * phases the log shows whether the run uses phases. */
+static enum error uses_phases(struct context *c, const struct run *run, bool *out_uses)
+{
+    bool is_shared = run->phase == PHASE_EXECUTING || run->phase == PHASE_AWAITING_TOOL;
+    struct query q;
+    int64_t count = 0;
+    *out_uses = run->phase != PHASE_CREATED;
+    if (!is_shared)
+        return OK;
+    context_query(c, &q, &SQL_RUN_PHASE_FIND_MOVED);
+    query_uuid(&q, run_id, run->id);
+    TRY(context_number(&q, &count));
+    *out_uses = count > 0;
+    return OK;
+}
+
 struct phase_move run_phase_implied(const struct run *run, enum run_status to, struct str reason)
 {
-    struct phase_move move = {.is_unheard = true};
-    bool waits_for_tools = run->phase == PHASE_AWAITING_TOOL;
+    struct phase_move move = {0};
     if (run_status_is_final(to)) {
         move.to = run_phase_at_end(to);
         move.trigger = to == RUN_CANCELLED ? TRIGGER_CANCEL : TRIGGER_STATUS;
     } else if (run->phase == PHASE_AWAITING_HUMAN && run_reason_parse(reason) == REASON_INPUT) {
         move.to = PHASE_PLANNING;
         move.trigger = TRIGGER_HUMAN_INPUT;
-    } else if (run->phase_changes == 0 && waits_for_tools && to == RUN_RUNNING) {
+    } else if (run->phase == PHASE_AWAITING_TOOL && to == RUN_RUNNING) {
         move.to = PHASE_EXECUTING;
+        move.trigger = TRIGGER_TOOL_RESULT;
     }
     return move;
 }
@@ -153,6 +169,7 @@ struct phase_move run_phase_implied(const struct run *run, enum run_status to, s
 static enum error find_move(
     struct context *c, const struct run *run, enum run_status to, struct phase_move *out_move)
 {
+    *out_move = (struct phase_move){0};
     if (to == run_phase_status(run->phase))
         return OK;
     if (to == RUN_FAILED) {
@@ -172,14 +189,15 @@ static enum error find_move(
 enum error run_phase_of_patch(
     struct context *c, const struct run *run, enum run_status to, struct phase_move *out_move)
 {
-    bool resumes = run->status == RUN_PAUSED && to == run_ready_status(run);
+    bool resumes = run->status == RUN_PAUSED && to == run_ready_status(run), uses = false;
     *out_move = (struct phase_move){0};
     if (run->status == to || resumes || to == RUN_PAUSED || to == RUN_QUEUED)
         return OK;
-    if (run->phase_changes > 0)
+    TRY(uses_phases(c, run, &uses));
+    if (uses)
         return find_move(c, run, to, out_move);
     *out_move = run_phase_implied(run, to, STR_NONE);
-    if (out_move->trigger != TRIGGER_NONE)
+    if (run_status_is_final(to))
         out_move->trigger = TRIGGER_STATUS;
     return OK;
 }
@@ -222,6 +240,25 @@ static enum error check_move(struct context *c, const struct run *run, enum phas
     return run_check_status(c, run, status_with(run, to));
 }
 
+/* The error of a run that failed without a detail. */
+static struct str error_of(struct arena *arena, enum phase_trigger trigger)
+{
+    struct json_text text;
+    json_text_init(&text, THREAD_METADATA_MAX_BYTES);
+    json_write_object(&text.w);
+    json_write_text_member(&text.w, "code", phase_trigger_word(trigger));
+    json_write_end(&text.w);
+    return json_text_take(&text, arena);
+}
+
+/* The detail becomes the error of the run, which may have one already. */
+static enum error take_error(struct context *c, struct run *run, const struct phase_move *move)
+{
+    if (!str_is_none(move->detail))
+        return run_set_error(c, run, move->detail);
+    return str_is_none(run->error) ? run_set_error(c, run, error_of(c->arena, move->trigger)) : OK;
+}
+
 static enum error apply(
     struct context *c, struct run *run, enum run_status status, const struct phase_move *move)
 {
@@ -239,31 +276,61 @@ enum error run_move_phase(
     TRY(run_check_fence(c, run));
     TRY(check_move(c, run, to));
     TRY(find_trigger(c, run->phase, to, trigger, &move.trigger));
+    if (to == PHASE_FAILED)
+        TRY(take_error(c, run, &move));
     TRY(apply(c, run, status_with(run, to), &move));
     return run_get(c, run->id, run);
 }
 
 enum error run_await_tools(struct context *c, struct run *run)
 {
-    bool uses = run->phase_changes > 0;
-    struct phase_move move = {
-        .to = PHASE_AWAITING_TOOL, .trigger = uses ? TRIGGER_TOOL_CALL : TRIGGER_NONE};
+    struct phase_move move = {.to = PHASE_AWAITING_TOOL, .trigger = TRIGGER_TOOL_CALL};
     if (run->phase == PHASE_AWAITING_TOOL && run->status == RUN_WAITING)
-        return OK;
-    if (uses && run->phase != PHASE_EXECUTING)
+        return run_write(c, run);
+    if (run->phase == PHASE_AWAITING_TOOL)
+        move.to = PHASE_NONE;
+    else if (run->phase != PHASE_CREATED && run->phase != PHASE_EXECUTING)
         return refuse(c, run->phase, phase_word(move.to));
     return run_change_with(c, run, RUN_WAITING, run_reason_word(REASON_TOOLS), &move);
 }
 
-enum error run_tools_done(struct context *c, struct run *run)
+/* The table has this wait only after planning. A run that does not use phases only waits. */
+enum error run_await_human(struct context *c, struct run *run)
 {
-    bool uses = run->phase_changes > 0;
-    struct phase_move move = {
-        .to = PHASE_EXECUTING, .trigger = uses ? TRIGGER_TOOL_RESULT : TRIGGER_NONE};
+    struct phase_move move = {0};
+    bool uses = false;
+    bool is_paused = run->status == RUN_PAUSED && run->paused_from == RUN_RUNNING;
+    if (run->status != RUN_RUNNING && !is_paused)
+        return OK;
+    TRY(uses_phases(c, run, &uses));
+    if (uses && run->phase != PHASE_PLANNING)
+        return OK;
+    if (uses)
+        move = (struct phase_move){.to = PHASE_AWAITING_HUMAN, .trigger = TRIGGER_NEED_APPROVAL};
+    if (is_paused) {
+        run->paused_from = RUN_WAITING;
+        TRY(run_take_phase(c, run, &move));
+        return run_write(c, run);
+    }
+    TRY(run_get(c, run->id, run)); /* the event contains the run's state */
+    return run_change_with(c, run, RUN_WAITING, run_reason_word(REASON_HUMAN), &move);
+}
+
+enum error run_may_ask(struct context *c, const struct run *run, bool *out_may)
+{
+    bool uses = false;
+    TRY(uses_phases(c, run, &uses));
+    *out_may = !uses || run->phase == PHASE_AWAITING_HUMAN; /* planning follows */
+    return OK;
+}
+
+enum error run_tools_done(struct context *c, struct run *run, enum run_status to)
+{
+    struct phase_move move = {.to = PHASE_EXECUTING, .trigger = TRIGGER_TOOL_RESULT};
     if (run->phase != PHASE_AWAITING_TOOL || run_is_finished(run))
         return OK;
     if (run->status == RUN_WAITING)
-        return run_change_with(c, run, run_ready_status(run), run_reason_word(REASON_TOOLS), &move);
+        return run_change_with(c, run, to, run_reason_word(REASON_TOOLS), &move);
     /* A paused run has work to do once it is resumed. */
     if (run->paused_from == RUN_WAITING)
         run->paused_from = RUN_RUNNING;

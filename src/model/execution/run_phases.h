@@ -4,9 +4,10 @@
  * has the possible changes and their triggers; `failed` may follow every phase that is not final.
  * Each change is logged, numbered from 1 without gaps, and appended as a run.phase event.
  *
- * The status follows the phase (run_phase_status). A run whose phase was never moved does not use
- * phases: its status changes as in runs.h, and when the run ends, its phase is set without an
- * event. Once the phase was moved, an engine may change the status only as the table allows.
+ * The status follows the phase (run_phase_status). A run whose phase no request has moved does not
+ * use phases: its status changes as in runs.h, and the phase follows when the run waits for tools
+ * and when it ends. Once the phase was moved, an engine may change the status only as the table
+ * allows. The detail of a change to `failed` is also the error of the run.
  * Cancelling by people moves any phase to `cancelled`. Pausing, resuming, the end of a lease and
  * returning to the queue do not change the phase.
  */
@@ -82,8 +83,13 @@ MUST_CHECK enum error run_move_phase(
 
 /* Makes the run wait for results of tools: phase awaiting_tool, status waiting_for_input. */
 MUST_CHECK enum error run_await_tools(struct context *c, struct run *run);
-/* All results have arrived: moves the run back to `executing`, ready to be worked on; a paused run
- * when it is resumed. Does nothing if the run does not wait for tools. */
-MUST_CHECK enum error run_tools_done(struct context *c, struct run *run);
+/* Makes a running run wait for a person; a paused run when it is resumed. A run that uses phases
+ * waits only after planning, and stays as it is in another phase. */
+MUST_CHECK enum error run_await_human(struct context *c, struct run *run);
+/* Returns true if run_await_human makes this run, which waits, wait again after it continues. */
+MUST_CHECK enum error run_may_ask(struct context *c, const struct run *run, bool *out_may);
+/* All results have arrived: moves the run back to `executing`, with the status `to`; a paused run
+ * is ready when it is resumed. Does nothing if the run does not wait for tools. */
+MUST_CHECK enum error run_tools_done(struct context *c, struct run *run, enum run_status to);
 
 #endif

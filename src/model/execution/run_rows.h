@@ -8,18 +8,22 @@
 void run_read_row(struct query *q, struct run *out);
 /* Reads the remaining rows of the query, and ends it. */
 MUST_CHECK enum error run_read_all(struct query *q, struct run_array *out);
-/* Writes status, phase, lease and times, which do not need the documents of the run. */
+/* Takes the lease and its worker from the run. */
+void run_drop_lease(struct run *run);
+/* Writes status, phase, lease, attempts and times, which do not need the
+ * documents of the run. */
 MUST_CHECK enum error run_write(struct context *c, const struct run *run);
 /* Writes the members that an engine reports: metadata, error, model, provider, stop_reason and all
  * documents except those of the start. */
 MUST_CHECK enum error run_write_documents(struct context *c, const struct run *run);
+/* Writes the error of the run, and nothing else. */
+MUST_CHECK enum error run_set_error(struct context *c, struct run *run, struct str error);
 
 /* The change of phase that belongs to a change of the run (run_phases.h). */
 struct phase_move {
-    enum phase to;              /* PHASE_NONE: the phase stays */
-    enum phase_trigger trigger; /* TRIGGER_NONE: the change is not logged */
+    enum phase to; /* PHASE_NONE: the phase stays */
+    enum phase_trigger trigger;
     struct str detail;
-    bool is_unheard; /* no event is appended, unless the run uses phases */
 };
 /* Sets the phase of the run, logs the change and appends the event. The caller calls run_write. */
 MUST_CHECK enum error run_take_phase(
@@ -34,19 +38,24 @@ MUST_CHECK enum error run_check_status(
     struct context *c, const struct run *run, enum run_status to);
 
 /* The reasons in events of runs. A client may name another reason when it cancels a run. */
-#define RUN_REASONS(X)                           \
-    X(REASON_PHASE, "phase")                     \
-    X(REASON_TOOLS, "tools")                     \
-    X(REASON_CLAIMED, "claimed")                 \
-    X(REASON_RELEASED, "released")               \
-    X(REASON_LEASE_EXPIRED, "lease_expired")     \
-    X(REASON_ROLLED_BACK, "rolled_back")         \
-    X(REASON_INTERRUPTED, "interrupted")         \
-    X(REASON_STARTED, "started")                 \
-    X(REASON_PARENT_FINISHED, "parent_finished") \
-    X(REASON_INPUT, "input")                     \
-    X(REASON_PAUSE, "pause")                     \
-    X(REASON_RESUME, "resume")                   \
+#define RUN_REASONS(X)                                 \
+    X(REASON_PHASE, "phase")                           \
+    X(REASON_TOOLS, "tools")                           \
+    X(REASON_HUMAN, "human")                           \
+    X(REASON_TOOL_TIMEOUT, "tool_timeout")             \
+    X(REASON_CLAIMED, "claimed")                       \
+    X(REASON_RELEASED, "released")                     \
+    X(REASON_LEASE_EXPIRED, "lease_expired")           \
+    X(REASON_ATTEMPT_FAILED, "attempt_failed")         \
+    X(REASON_ATTEMPTS_EXHAUSTED, "attempts_exhausted") \
+    X(REASON_DEADLINE, "deadline_exceeded")            \
+    X(REASON_ROLLED_BACK, "rolled_back")               \
+    X(REASON_INTERRUPTED, "interrupted")               \
+    X(REASON_STARTED, "started")                       \
+    X(REASON_PARENT_FINISHED, "parent_finished")       \
+    X(REASON_INPUT, "input")                           \
+    X(REASON_PAUSE, "pause")                           \
+    X(REASON_RESUME, "resume")                         \
     X(REASON_CANCEL, "cancel")
 ENUM_DECLARE(run_reason, RUN_REASON_NONE, run_reasons, RUN_REASONS);
 
@@ -59,9 +68,23 @@ MUST_CHECK enum error run_change(
 /* The same with a given change of phase. */
 MUST_CHECK enum error run_change_with(struct context *c, struct run *run, enum run_status to,
     struct str reason, const struct phase_move *move);
+/* Fails a run; `error` is its error. The other documents of the run are not read. */
+MUST_CHECK enum error run_fail(struct context *c, struct run *run, enum run_reason reason,
+    struct str error, const struct phase_move *move);
+/* Completes the schedule of a new run, and checks it; `dispatch` is set. */
+MUST_CHECK enum error run_check_schedule(struct context *c, struct run *run);
+/* Ends the attempt of a run that is leased, as failed: the run returns to the queue with this
+ * reason, or fails if it has no further attempt. */
+MUST_CHECK enum error run_fail_attempt(
+    struct context *c, struct run *run, enum run_reason reason, struct str error);
+
 /* Appends the event of the run's status; `from` is RUN_STATUS_NONE if the run is new. */
 MUST_CHECK enum error run_announce(
     struct context *c, const struct run *run, enum run_status from, struct str reason);
+/* Stores the answer for which the run waits, or waited when it was paused, and completes the turn
+ * that asked. The status of a run that waits changes to `to`. The run has its documents. */
+MUST_CHECK enum error run_answer(
+    struct context *c, struct run *run, struct str input, enum run_status to);
 /* Pause and resume the run and its descendants, without the checks of the verbs. */
 MUST_CHECK enum error run_pause_tree(struct context *c, struct run *run);
 MUST_CHECK enum error run_resume_tree(struct context *c, struct run *run);

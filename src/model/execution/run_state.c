@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/json/json_patch.h"
 #include "base/json/json_write.h"
+#include "model/execution/attempts.h"
 #include "model/execution/history.h"
+#include "model/execution/run_results.h"
 #include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
+#include "model/execution/steps.h"
 #include "model/execution/turns.h"
 #include "model/execution/usage.h"
 #include "model/threads/events.h"
@@ -159,7 +162,7 @@ static enum error finish(struct context *c, const struct run *run)
     return OK;
 }
 
-static void drop_lease(struct run *run)
+void run_drop_lease(struct run *run)
 {
     run->worker = STR_NONE;
     run->has_lease = false;
@@ -177,14 +180,19 @@ static void take_status(struct context *c, struct run *run, enum run_status to)
     run->paused_from = to == RUN_PAUSED ? run->status : RUN_STATUS_NONE;
     run->status = to;
     if (to != RUN_RUNNING)
-        drop_lease(run);
+        run_drop_lease(run);
+    if (to != RUN_WAITING && to != RUN_PAUSED)
+        run->has_tool_deadline = false;
     if (to == RUN_RUNNING && !run->has_started_at) {
         run->has_started_at = true;
         run->started_at = c->now_us;
     }
     if (run_is_finished(run)) {
+        const struct run_result *told = &run->result;
         run->has_finished_at = true;
-        run->finished_at = c->now_us;
+        run->finished_at = told->has_finished_at ? told->finished_at : c->now_us;
+        run->has_started_at = run->has_started_at || told->has_started_at;
+        run->started_at = told->has_started_at ? told->started_at : run->started_at;
     }
 }
 
@@ -192,17 +200,26 @@ enum error run_change_with(struct context *c, struct run *run, enum run_status t
     struct str reason, const struct phase_move *move)
 {
     enum run_status from = run->status;
+    bool starts = to == RUN_RUNNING && !run->has_started_at;
     TRY(check_transition(c, from, to));
+    if (run->has_lease && to != RUN_RUNNING)
+        TRY(attempt_end(c, run, attempt_outcome_of(to), STR_NONE));
     take_status(c, run, to);
     bool finished = run_is_finished(run);
     if (finished)
-        TRY(turn_end_running(c, run));
+        TRY(turn_end_open(c, run));
     TRY(run_take_phase(c, run, move));
     TRY(run_write(c, run));
+    if (starts && run_logs_lifecycle(run))
+        TRY(step_log_start(c, run));
     if (finished)
         TRY(usage_count_finished(c, run));
     if (finished)
-        TRY(history_append(c, run));
+        TRY(run->has_parent_run_id ? run_result_keep(c, run) : history_append(c, run));
+    if (finished)
+        TRY(step_move_start(c, run));
+    if (finished && run_logs_lifecycle(run))
+        TRY(step_log_end(c, run, reason));
     TRY(run_announce(c, run, from, reason));
     return finished ? finish(c, run) : OK;
 }
@@ -230,7 +247,8 @@ static enum error check_unfinished(
     struct context *c, const struct run *before, const struct run *after)
 {
     struct str status = run_status_word(before->status);
-    if (!run_is_finished(before) || !differs_for_good(before, after))
+    bool differs = differs_for_good(before, after) || run_result_is_given(&after->result);
+    if (!run_is_finished(before) || !differs)
         return OK;
     return problem_set(c->problem, ERR_CONFLICT,
         "the run is %.*s: only its metadata and metrics can be changed", STR_ARG(status));
@@ -293,8 +311,10 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
     struct phase_move phase = {0};
     TRY(context_check_match(c, before->version));
     TRY(run_check_fence(c, before));
+    TRY(run_result_drop_known(c, before, &after->result));
     TRY(check_unfinished(c, before, after));
     TRY(run_check_status(c, before, after->status));
+    TRY(run_result_check(c, before, &after->result, after->status));
     TRY(run_phase_of_patch(c, before, after->status, &phase));
     run.state = after->state;
     run.metadata = after->metadata;
@@ -307,7 +327,10 @@ enum error run_update(struct context *c, const struct run *before, struct run *a
     run.content_type = after->content_type;
     run.citations = after->citations;
     run.metrics = after->metrics;
+    run.result = after->result;
+    TRY(run_result_store_messages(c, run.thread_id, &run.result));
     TRY(run_write_documents(c, &run));
+    TRY(run_result_apply(c, &run));
     TRY(move(c, &run, after->status, &phase));
     return run_get(c, before->id, after);
 }
@@ -328,6 +351,22 @@ static enum error drop_pending_input(struct context *c, struct run *run)
     return OK;
 }
 
+enum error run_answer(struct context *c, struct run *run, struct str input, enum run_status to)
+{
+    struct str reason = run_reason_word(REASON_INPUT);
+    TRY(drop_pending_input(c, run));
+    run->input = input;
+    TRY(run_write_documents(c, run));
+    TRY(turn_end_wait(c, run, TURN_AWAITING_HUMAN));
+    if (run->status == RUN_WAITING)
+        return run_change(c, run, to, reason);
+    /* A paused run has work to do once it is resumed. */
+    struct phase_move move = run_phase_implied(run, RUN_RUNNING, reason);
+    run->paused_from = RUN_RUNNING;
+    TRY(run_take_phase(c, run, &move));
+    return run_write(c, run);
+}
+
 enum error run_input(struct context *c, struct run *run, struct str input)
 {
     TRY(context_check_match(c, run->version));
@@ -336,10 +375,7 @@ enum error run_input(struct context *c, struct run *run, struct str input)
     if (run->phase == PHASE_AWAITING_TOOL)
         return problem_set(
             c->problem, ERR_CONFLICT, "the run waits for tool results, not for input");
-    TRY(drop_pending_input(c, run));
-    run->input = input;
-    TRY(run_write_documents(c, run));
-    TRY(run_change(c, run, run_ready_status(run), run_reason_word(REASON_INPUT)));
+    TRY(run_answer(c, run, input, run_ready_status(run)));
     return run_get(c, run->id, run);
 }
 

@@ -2,15 +2,19 @@
 /* Verbs that change a thread and its active runs. */
 #include "model/execution/run_rows.h"
 
-/* Applies a verb to every active run, except those with the status `leave`. */
+/* Applies a verb to every active run, except those with the status `leave`. What the change of a
+ * run has read is released before the next one, so that any number of large runs fits. */
 static enum error each_active(struct context *c, struct thread *thread, enum run_status leave,
     enum error (*verb)(struct context *c, struct run *run))
 {
     struct run_array active;
     TRY(run_list_active(c, thread->id, &active));
-    for (size_t i = 0; i < active.count; i++)
+    struct arena_mark mark = arena_mark(c->arena);
+    for (size_t i = 0; i < active.count; i++) {
         if (active.runs[i].status != leave)
             TRY(verb(c, &active.runs[i]));
+        arena_rewind(c->arena, mark);
+    }
     return OK;
 }
 
@@ -49,8 +53,11 @@ enum error thread_cancel(struct context *c, struct thread *thread, struct str re
     TRY(take_match(c, thread));
     TRY(thread_set_status(c, thread, THREAD_CANCELLED));
     TRY(run_list_active(c, thread->id, &active));
+    struct arena_mark mark = arena_mark(c->arena);
     /* Newest first, so that the end of a run does not start the next one. */
-    for (size_t i = active.count; i > 0; i--)
+    for (size_t i = active.count; i > 0; i--) {
         TRY(run_change(c, &active.runs[i - 1], RUN_CANCELLED, reason));
+        arena_rewind(c->arena, mark);
+    }
     return thread_get(c, thread->id, thread);
 }

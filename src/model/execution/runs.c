@@ -2,9 +2,11 @@
 #include "model/execution/runs.h"
 
 #include "model/agents/agent_versions.h"
+#include "model/execution/run_results.h"
 #include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
 #include "model/execution/usage.h"
+#include "model/threads/messages.h"
 #include "model/threads/participants.h"
 
 static void read_usage(struct query *q, struct run_usage *out)
@@ -18,6 +20,8 @@ void run_read_row(struct query *q, struct run *out)
     run_read(q, out);
     read_usage(q, &out->usage);
     read_usage(q, &out->total_usage);
+    run_schedule_read(q, &out->schedule);
+    out->schedule.has_backoff = out->schedule.backoff.has_initial_ms;
     /* A run from before phases were introduced does not use them. */
     if (out->phase == PHASE_NONE)
         out->phase = run_is_finished(out) ? run_phase_at_end(out->status) : PHASE_CREATED;
@@ -28,6 +32,7 @@ static enum error insert(struct context *c, const struct run *run)
     struct query q;
     context_query(c, &q, &SQL_RUN_INSERT);
     run_bind_insert(&q, run);
+    run_bind_schedule(&q, &run->schedule);
     query_i64(&q, now, c->now_us);
     TRY(query_run(&q));
     context_query(c, &q, &SQL_RUN_INSERT_DOCUMENTS);
@@ -52,6 +57,16 @@ enum error run_write_documents(struct context *c, const struct run *run)
     TRY(query_run(&q));
     context_query(c, &q, &SQL_RUN_UPDATE_DOCUMENTS);
     run_bind_documents(&q, run);
+    return query_run(&q);
+}
+
+enum error run_set_error(struct context *c, struct run *run, struct str error)
+{
+    struct query q;
+    run->error = error;
+    context_query(c, &q, &SQL_RUN_SET_ERROR);
+    query_uuid(&q, id, run->id);
+    query_text(&q, error, error);
     return query_run(&q);
 }
 
@@ -83,11 +98,14 @@ enum error run_get_head(struct context *c, struct uuid id, struct run *out_run)
     return get(c, &SQL_RUN_GET_HEAD, id, out_run);
 }
 
+/* Few runs are unfinished, and fewer are in one phase. */
 static const struct sql_statement *list_statement(const struct run_filter *filter)
 {
     bool whole = filter->with_documents;
     if (filter->has_parent_run_id)
         return whole ? &SQL_RUN_LIST_OF_PARENT_WHOLE : &SQL_RUN_LIST_OF_PARENT;
+    if (filter->phase != PHASE_NONE)
+        return whole ? &SQL_RUN_LIST_OF_PHASE_WHOLE : &SQL_RUN_LIST_OF_PHASE;
     if (filter->has_agent_id)
         return whole ? &SQL_RUN_LIST_OF_AGENT_WHOLE : &SQL_RUN_LIST_OF_AGENT;
     if (filter->has_thread_id)
@@ -98,15 +116,27 @@ static const struct sql_statement *list_statement(const struct run_filter *filte
 }
 
 enum error run_list(
-    struct context *c, const struct run_filter *filter, struct page *page, struct run *out_runs)
+    struct context *c, const struct run_filter *wanted, struct page *page, struct run *out_runs)
 {
     struct query q;
+    struct run_filter as_status = *wanted;
+    const struct run_filter *filter = wanted;
+    if (wanted->phase != PHASE_NONE && run_phase_is_final(wanted->phase)) {
+        as_status.phase = PHASE_NONE;
+        as_status.status = run_phase_status(wanted->phase);
+        filter = &as_status;
+        page->count = 0;
+        page->more = false;
+        if (wanted->status != RUN_STATUS_NONE && wanted->status != as_status.status)
+            return OK;
+    }
     page_begin(c, &q, list_statement(filter), page);
     query_uuid_if(&q, before, filter->has_before, filter->before);
     query_uuid_if(&q, thread_id, filter->has_thread_id, filter->thread_id);
     query_uuid_if(&q, parent_run_id, filter->has_parent_run_id, filter->parent_run_id);
     query_uuid_if(&q, agent_id, filter->has_agent_id, filter->agent_id);
     query_text(&q, status, run_status_word(filter->status));
+    query_text(&q, phase, phase_word(filter->phase));
     query_text(&q, agent, filter->agent);
     while (page_next(&q, page))
         run_read_row(&q, &out_runs[page->count++]);
@@ -282,7 +312,11 @@ static enum error take_agent(struct context *c, struct uuid thread_id, struct ru
     if (!run->has_agent_id)
         return OK;
     TRY(run_may_start(c, true, thread_id, run->agent_id, &may));
-    if (!may && run->has_forked_from_run_id) /* the run that is replayed shows the agent */
+    bool is_shown = run->has_forked_from_run_id || run->has_retry_of_run_id;
+    if (!may && is_shown && str_is_none(c->principal))
+        return problem_set(c->problem, ERR_CONFLICT,
+            "the agent of the run was deleted: start a run of another one");
+    if (!may && is_shown) /* the old run shows the agent */
         return problem_set(c->problem, ERR_FORBIDDEN,
             "the agent of the run neither participates in the thread nor is it granted to %.*s",
             STR_ARG(c->principal));
@@ -307,16 +341,16 @@ static void start_defaults(struct run *run, const struct thread *thread)
         run->agent = thread->agent;
 }
 
-/* Workers claim runs by the name of the agent, so the name needs the same right as the id. */
+/* Workers claim runs by the name of the agent, so the name needs the same right as the id. A name
+ * that no agent has gets the same answer: a principal does not learn which agents exist. */
 static enum error check_name(struct context *c, struct uuid thread_id, const struct run *run)
 {
     struct uuid agent_id = UUID_NIL;
-    bool found = false, may = true;
+    bool found = false, may = false;
     if (str_is_none(c->principal) || str_is_none(run->agent))
         return OK;
     TRY(agent_find_by_name(c, run->agent, &found, &agent_id));
-    bool is_checked = run->has_agent_id && uuid_eq(run->agent_id, agent_id);
-    if (found && !is_checked)
+    if (found)
         TRY(run_may_start(c, true, thread_id, agent_id, &may));
     return may ? OK
                : problem_set(c->problem, ERR_FORBIDDEN,
@@ -325,10 +359,31 @@ static enum error check_name(struct context *c, struct uuid thread_id, const str
                      STR_ARG(run->agent), STR_ARG(c->principal));
 }
 
+static enum error add_message(struct context *c, const struct run *run)
+{
+    struct message message = {.has_run_id = true,
+        .run_id = run->id,
+        .sender_role = sender_role_word(SENDER_USER),
+        .content = run->user_input};
+    return run->user_input.len > 0 ? message_create(c, run->thread_id, &message) : OK;
+}
+
+/* The step about a later start is not known to this call. */
+static enum error check_log(struct context *c, const struct run *run, bool wait)
+{
+    bool starts = run->dispatch == RUN_DIRECT && !wait;
+    return starts || run_logs_lifecycle(run)
+               ? OK
+               : problem_fault(c->problem, STR("/lifecycle_steps"),
+                     "can be false only for a run that this call starts: with dispatch direct, "
+                     "while no other run of the thread is active");
+}
+
 enum error run_start(
     struct context *c, struct uuid thread_id, enum run_policy policy, struct run *run)
 {
     struct thread thread;
+    const struct run_result told = run->result;
     bool wait;
     TRY(thread_get_head(c, thread_id, &thread));
     TRY(take_agent(c, thread_id, run));
@@ -336,14 +391,21 @@ enum error run_start(
     run->id = uuid_v7();
     run->thread_id = thread_id;
     start_defaults(run, &thread);
+    TRY(run_check_schedule(c, run));
     TRY(check_name(c, thread_id, run));
+    TRY(check_log(c, run, wait));
+    if (run->dispatch == RUN_DIRECT && !wait)
+        TRY(quota_check_runs(c));
     run->status = RUN_QUEUED;
     run->phase = PHASE_CREATED;
     TRY(insert(c, run));
     TRY(usage_count_started(c, run));
     if (!run->has_parent_run_id)
         TRY(thread_set_recent_run(c, &thread, run->id));
+    if (run->adds_message)
+        TRY(add_message(c, run));
     TRY(run_get(c, run->id, run));
+    run->result = told;
     if (run->dispatch == RUN_DIRECT && !wait)
         TRY(run_change(c, run, RUN_RUNNING, run_reason_word(REASON_STARTED)));
     else

@@ -31,6 +31,11 @@ enum {
     RUN_LEASE_MIN_MS = 1000,
     RUN_LEASE_MAX_MS = 3600 * 1000,
     RUN_LEASE_DEFAULT_MS = 30 * 1000,
+    RUN_PRIORITY_MAX = 100,     /* the minimum is its negative */
+    RUN_TIMES_AHEAD_MAX_S = 60, /* reported times: the clock of a client may differ */
+    RUN_ATTEMPTS_MAX = 1000,
+    RUN_BACKOFF_FACTOR_MAX = 10,
+    RUN_BACKOFF_MAX_MS = 24 * 3600 * 1000,
 };
 
 /* clang-format off */
@@ -84,6 +89,68 @@ struct run_usage {
     int64_t unpriced_calls;
 };
 
+/* One call to a model. */
+struct usage {
+    struct str model;     /* STR_NONE: that of the run; without a model there is no price */
+    struct str provider;  /* STR_NONE: that of the run */
+    int64_t input_tokens; /* without cached input */
+    int64_t output_tokens;
+    int64_t cache_creation_input_tokens;
+    int64_t cache_read_input_tokens;
+};
+
+/* Members that an engine reports with the end of a run (run_results.h). */
+struct run_result {
+    struct str messages;        /* a list of messages */
+    struct str generated_files; /* as in history.h */
+    struct str extras;
+    struct str append; /* true, or the message for the context of the thread */
+    bool has_reply;
+    bool reply; /* creates the message of the assistant */
+    /* False: without Cairn's step about this start or end (run_logs_lifecycle). */
+    bool has_lifecycle_steps;
+    bool lifecycle_steps;
+    bool has_usage;
+    struct usage usage;
+    /* Times of a run that is reported later. */
+    bool has_started_at;
+    int64_t started_at;
+    bool has_finished_at;
+    int64_t finished_at;
+    struct uuid messages_id; /* of the stored messages; nil: none */
+    /* The entry of a run without parent; only read. */
+    bool has_history_sequence;
+    int64_t history_sequence;
+};
+
+/* The pause after a failed attempt: initial_ms, multiplied by `factor` after each further one, and
+ * at most max_ms. */
+struct run_backoff {
+    bool has_initial_ms;
+    int64_t initial_ms;
+    bool has_factor;
+    int64_t factor;
+    bool has_max_ms;
+    int64_t max_ms;
+};
+
+/* When and how often workers work on a run (run_schedule.c). */
+struct run_schedule {
+    bool has_priority;
+    int64_t priority;
+    bool has_max_attempts;
+    int64_t max_attempts;
+    bool has_backoff;
+    struct run_backoff backoff;
+    bool has_deadline;
+    int64_t deadline;
+    bool has_not_before;
+    int64_t not_before;
+    /* In a retry: without the one of the old run. */
+    bool drops_max_attempts;
+    bool drops_backoff;
+};
+
 struct run {
     struct uuid id;
     struct uuid thread_id;
@@ -108,6 +175,13 @@ struct run {
     struct uuid forked_from_checkpoint_id;
     int64_t turn_count; /* all turns ever begun; the next one has the number turn_count + 1 */
     int64_t step_count;
+    struct run_schedule schedule;
+    int64_t attempt_count;   /* claims, with the current one */
+    int64_t failed_attempts; /* attempts.h */
+    bool has_tool_deadline;
+    int64_t tool_deadline; /* the first one of the tools that the run waits for */
+    bool has_retry_of_run_id;
+    struct uuid retry_of_run_id;
     struct run_usage usage;       /* of the run itself */
     struct run_usage total_usage; /* including its descendants */
     struct str request;           /* the whole request that started the run */
@@ -135,6 +209,8 @@ struct run {
     int64_t created_at;
     int64_t updated_at;
     int64_t version;
+    struct run_result result; /* in an update: what the call reports */
+    bool adds_message;        /* in a start: creates the message of the user */
 };
 
 /* --- Queries -------------------------------------------------------------------------------- */
@@ -154,6 +230,7 @@ struct run_filter {
     bool has_agent_id;
     struct uuid agent_id;
     enum run_status status;
+    enum phase phase;
     struct str agent;
     bool with_documents;
 };
@@ -183,14 +260,24 @@ bool run_status_is_final(enum run_status status);
 MUST_CHECK enum error run_may_start(struct context *c, bool has_thread_id, struct uuid thread_id,
     struct uuid agent_id, bool *out_may);
 /* Starts the run that `run` describes: parent, dispatch, agent, agent_id, agent_version, model,
- * provider, request, user_input, ask_clarifications, state, metadata and the run and checkpoint
- * that it is forked from. `policy` applies if the thread has an active run; RUN_POLICY_NONE: the
- * policy of the thread. */
+ * provider, request, user_input, ask_clarifications, state, metadata, schedule, and the run and
+ * checkpoint that it is forked from or retries. Of its result only lifecycle_steps counts. With
+ * adds_message, user_input also becomes a
+ * message of the thread, sent by the principal or else by "user". `policy` applies if the thread
+ * has an active run; RUN_POLICY_NONE: the policy of the thread. */
 MUST_CHECK enum error run_start(
     struct context *c, struct uuid thread_id, enum run_policy policy, struct run *run);
 
+/* Starts a failed or cancelled run again, as a new run with the same request and the schedule
+ * `again`, in which the members that are absent (but not the times) are those of the old run.
+ * `state` is the state of the new run; STR_NONE: none. */
+MUST_CHECK enum error run_retry(struct context *c, const struct run *run,
+    const struct run_schedule *again, enum run_policy policy, struct str state,
+    struct run *out_run);
+
 /* Applies an engine's update: replaces status, state, metadata, final_output, error, model,
- * provider, stop_reason, content, content_type, citations and metrics of `before`. */
+ * provider, stop_reason, content, content_type, citations and metrics of `before`. An update that
+ * ends the run may have a result. */
 MUST_CHECK enum error run_update(struct context *c, const struct run *before, struct run *after);
 
 /* Continues a waiting run with this input (compact JSON). */
@@ -209,17 +296,23 @@ MUST_CHECK enum error thread_cancel(struct context *c, struct thread *thread, st
 struct run_claim {
     struct str worker;
     int64_t lease_ms;
-    struct str agent; /* if given, only runs of this agent */
+    struct str agent; /* if given, only runs of the agent with this name */
+    bool has_agent_id;
+    struct uuid agent_id;
     bool has_thread_id;
     struct uuid thread_id;
 };
-/* Claims the oldest run that is ready; out_found is false if there is none. */
+/* Claims the first run that is ready, in the order of their ages, in which a point of priority
+ * counts as a minute; out_found is false if there is none. */
 MUST_CHECK enum error run_claim(
     struct context *c, const struct run_claim *claim, struct run *out_run, bool *out_found);
+/* Returns the time from now until a queued run is due that has to wait; 0: there is none. */
+MUST_CHECK enum error run_next_due(struct context *c, int64_t *out_wait_us);
 /* Extends the lease to `lease_ms` from now; 0: the previous length. */
 MUST_CHECK enum error run_heartbeat(struct context *c, struct run *run, int64_t lease_ms);
-/* Returns the run to the queue. */
-MUST_CHECK enum error run_release(struct context *c, struct run *run);
+/* Returns the run to the queue. With an error (compact JSON; STR_NONE: none) the attempt has
+ * failed: the run pauses for its backoff, or fails if it has no further attempt. */
+MUST_CHECK enum error run_release(struct context *c, struct run *run, struct str error);
 /* A write to the run: its lease, if it has one, must be that of the caller's token; see above. */
 MUST_CHECK enum error run_check_fence(struct context *c, const struct run *run);
 /* A write to the thread: the token, if there is one, must hold a lease on a run of the thread. */
@@ -235,8 +328,13 @@ MUST_CHECK enum error run_get_in_thread(struct context *c, struct uuid thread_id
 /* Lists up to `limit` expired leases of all tenants, the oldest first. */
 MUST_CHECK enum error run_list_expired(
     struct context *c, size_t limit, struct owned_id *out_leases, size_t *out_count);
-/* Returns the run to the queue if its lease has expired; it may have been extended since. */
+/* Ends the attempt, which has failed, if its lease has expired; it may have been extended since. */
 MUST_CHECK enum error run_end_lease(struct context *c, struct uuid run_id);
+/* Lists up to `limit` unfinished runs of all tenants whose deadline has passed. */
+MUST_CHECK enum error run_list_overdue(
+    struct context *c, size_t limit, struct owned_id *out_runs, size_t *out_count);
+/* Fails the run if it is unfinished and its deadline has passed. */
+MUST_CHECK enum error run_end_overdue(struct context *c, struct uuid run_id);
 /* Extends every held lease to its full length, after Cairn was down. */
 MUST_CHECK enum error run_renew_leases(struct context *c);
 

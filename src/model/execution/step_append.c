@@ -209,6 +209,7 @@ static enum error insert_all(struct context *c, struct step *steps, size_t n)
     query_uuid(&q, run_id, steps[0].run_id);
     query_uuid(&q, thread_id, steps[0].thread_id);
     query_uuid_if(&q, agent_id, steps[0].has_agent_id, steps[0].agent_id);
+    query_bool(&q, lifecycle, steps[0].lifecycle);
     query_i64(&q, now, c->now_us);
     query_text(&q, steps, encode_rows(c->arena, steps, n));
     while (query_next(&q)) {
@@ -218,7 +219,7 @@ static enum error insert_all(struct context *c, struct step *steps, size_t n)
     return query_end(&q);
 }
 
-static enum error insert(struct context *c, struct step *steps, size_t n)
+enum error step_insert(struct context *c, struct step *steps, size_t n)
 {
     if (tx_is_shared(c->tx))
         return insert_all(c, steps, n);
@@ -243,16 +244,53 @@ static enum error tell(struct context *c, const struct run *run, const struct st
     return event_emit(c, run->thread_id, &event);
 }
 
+/* Steps without a time get distinct times in the order of their numbers. */
+int64_t step_time_after(const struct context *c, int64_t last)
+{
+    return last < c->now_us + STEP_FOLLOW_MAX_US ? last + 1 : 0;
+}
+
+static enum error find_earliest(struct context *c, const struct run *run, int64_t *out_earliest)
+{
+    struct query q;
+    int64_t last = 0;
+    context_query(c, &q, &SQL_STEP_LAST_TIME);
+    query_uuid(&q, run_id, run->id);
+    query_i64(&q, number, run->step_count);
+    while (query_next(&q))
+        last = row_i64(&q);
+    *out_earliest = step_time_after(c, last);
+    return query_end(&q);
+}
+
+/* Consecutive steps that were sent with one time, or with one that the step before was given, get
+ * distinct times in their order. A step that was sent with an earlier time than the one before
+ * keeps it. */
+static void part_times(const struct step *before, int64_t sent_before, struct step *step)
+{
+    if (step->at >= sent_before && step->at <= before->at)
+        step->at = before->at + 1;
+}
+
 enum error step_append(
     struct context *c, const struct run *run, struct step *steps, size_t n, struct str at)
 {
-    for (size_t i = 0; i < n; i++)
-        TRY(step_check(c, run, &steps[i],
+    int64_t earliest = 0, sent_before = 0;
+    if (run->step_count > 0)
+        TRY(find_earliest(c, run, &earliest));
+    for (size_t i = 0; i < n; i++) {
+        TRY(step_check(c, run, earliest, &steps[i],
             str_is_none(at) ? STR("") : arena_printf(c->arena, "%.*s/%zu", STR_ARG(at), i)));
+        int64_t sent = steps[i].at;
+        if (i > 0)
+            part_times(&steps[i - 1], sent_before, &steps[i]);
+        sent_before = sent;
+        earliest = step_time_after(c, steps[i].at);
+    }
+    TRY(keep_messages(c, run, steps, n)); /* before the first write: see model/rehearsal.h */
     TRY(take_numbers(c, run, steps, n));
-    TRY(keep_messages(c, run, steps, n));
     TRY(count_usage(c, run, steps, n));
-    TRY(insert(c, steps, n));
+    TRY(step_insert(c, steps, n));
     TRY(history_update_usage(c, run));
     return tell(c, run, steps, n);
 }

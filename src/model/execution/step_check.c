@@ -57,10 +57,10 @@ static enum error check_type(struct context *c, const struct step *step, struct 
         EVENT_KIND_MAX_BYTES);
 }
 
-static enum error check_time(struct context *c, struct step *step, struct str at)
+static enum error check_time(struct context *c, int64_t earliest, struct step *step, struct str at)
 {
     if (!step->has_at)
-        step->at = c->now_us;
+        step->at = earliest > c->now_us ? earliest : c->now_us;
     step->has_at = true;
     if (step->at <= c->now_us + (int64_t)STEP_AHEAD_MAX_S * 1000000)
         return OK;
@@ -205,10 +205,11 @@ static enum error take_from_data(struct context *c, struct step *step, struct st
     return (traits & ACTION_ENDS_CALL) != 0 ? take_usage(c, data, step, at) : OK;
 }
 
-enum error step_check(struct context *c, const struct run *run, struct step *step, struct str at)
+enum error step_check(
+    struct context *c, const struct run *run, int64_t earliest, struct step *step, struct str at)
 {
     TRY(check_type(c, step, at));
-    TRY(check_time(c, step, at));
+    TRY(check_time(c, earliest, step, at));
     TRY(check_turn(c, run, step, at));
     TRY(check_messages(c, step, at));
     return take_from_data(c, step, at);

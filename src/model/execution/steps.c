@@ -148,6 +148,8 @@ enum error step_list_run(struct context *c, const struct step_run_filter *f, str
     query_uuid(&q, run_id, f->run_id);
     query_i64(&q, after, f->after);
     query_i64(&q, through, through);
+    if (f->calls != STEP_CALLS_NONE)
+        query_uuid_if(&q, turn_id, f->has_turn_id, f->turn_id);
     if (f->calls == STEP_CALLS_NONE) {
         query_text(&q, action_type, f->action_type);
         query_i64_if(&q, step_number, f->has_step_number, f->step_number);

@@ -5,6 +5,10 @@
  * tenant and is never reused. A step never changes and is deleted with its run; a finished run may
  * still get steps.
  *
+ * Cairn writes steps itself, marked `lifecycle`, in the transaction in which a run starts to run
+ * and in the one in which the run ends; no client can write such a step. They have no event of
+ * their own, because the event of the change reports it.
+ *
  * If a step has no tool, model, tokens or outcome of its own, they are taken from the data of the
  * action. The tokens of a step are added to the usage of the run (usage.h), and of its list of
  * messages only the new part is stored (snapshots.h).
@@ -17,11 +21,13 @@
 enum {
     STEP_BATCH_MAX = 1000,
     STEP_DATA_MAX_BYTES = 256 * 1024,
-    STEP_NAME_MAX_BYTES = 200, /* of a tool, tool use, model or provider */
+    STEP_TEXT_MAX_BYTES = 16 * 1024, /* of a message in Cairn's steps; larger ones are left out */
+    STEP_NAME_MAX_BYTES = 200,       /* of a tool, tool use, model or provider */
     STEP_NUMBER_MAX = 1000000000,
     STEP_COUNT_MAX = 1000000000, /* of messages and tokens */
     STEP_DURATION_MAX_MS = 1000000000,
     STEP_AHEAD_MAX_S = 24 * 3600, /* how far a timestamp may be in the future */
+    STEP_FOLLOW_MAX_US = 1000000, /* a step without a time follows a last one up to so far ahead */
     STEP_SCAN_MAX = 20000,        /* steps examined for one page with several filters */
     STEP_CALL_SPAN = 1000,        /* the greatest distance between the steps of a call */
 };
@@ -41,6 +47,7 @@ enum {
     X(ACTION_RUN_STARTED, "run_started", 0)                                                       \
     X(ACTION_RUN_COMPLETED, "run_completed", ACTION_GOOD)                                         \
     X(ACTION_RUN_FAILED, "run_failed", ACTION_BAD)                                                \
+    X(ACTION_RUN_CANCELLED, "run_cancelled", 0)                                                   \
     X(ACTION_MAX_STEPS_REACHED, "max_steps_reached", 0)                                           \
     X(ACTION_MEMORY_RETRIEVAL, "memory_retrieval", 0)                                             \
     X(ACTION_MEMORY_UPDATE, "memory_update", 0)                                                   \
@@ -118,6 +125,7 @@ struct step {
     int64_t cost_pico;
     bool has_price_version;
     int64_t price_version;
+    bool lifecycle; /* written by Cairn */
     int64_t created_at;
 };
 
@@ -143,7 +151,9 @@ struct step_run_filter {
     int64_t step_number;
     int64_t from;
     int64_t before;
-    enum step_calls calls; /* only calls to models, or to tools */
+    enum step_calls calls; /* only calls to models, or to tools that the run did not wait for */
+    bool has_turn_id;      /* only calls in this turn */
+    struct uuid turn_id;
     bool with_messages;
 };
 struct step_page {
@@ -209,5 +219,14 @@ MUST_CHECK enum error step_summarize(struct context *c, bool of_thread, struct u
  */
 MUST_CHECK enum error step_append(
     struct context *c, const struct run *run, struct step *steps, size_t n, struct str at);
+
+/* Append Cairn's step about the first time that a run becomes running, and about its end, for
+ * `reason` (STR_NONE: none). The run is written, and its thread is locked. */
+MUST_CHECK enum error step_log_start(struct context *c, const struct run *run);
+MUST_CHECK enum error step_log_end(struct context *c, const struct run *run, struct str reason);
+/* Gives Cairn's step about the start the time that the call which ends the run has reported. */
+MUST_CHECK enum error step_move_start(struct context *c, const struct run *run);
+/* Returns true if Cairn writes steps of this type about a run that has this status now. */
+bool step_may_be_lifecycle(struct str type, enum run_status status);
 
 #endif

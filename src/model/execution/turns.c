@@ -2,6 +2,8 @@
 #include "model/execution/turns.h"
 
 #include "base/json/json_write.h"
+#include "model/execution/run_rows.h"
+#include "model/execution/turn_tools.h"
 #include "model/execution/turns.sql.h"
 #include "model/threads/events.h"
 
@@ -207,19 +209,46 @@ static void take_end(struct context *c, struct turn *turn)
     turn->finished_at = c->now_us;
 }
 
-static enum error check_begin(struct context *c, const struct run *run)
+static enum error end(
+    struct context *c, const struct run *run, struct turn *turn, enum turn_status status)
 {
-    struct turn newest;
-    bool found;
+    struct query q;
+    turn->status = status;
+    context_query(c, &q, &SQL_TURN_END);
+    query_uuid(&q, id, turn->id);
+    query_text(&q, status, turn_status_word(status));
+    query_i64(&q, now, c->now_us);
+    TRY(query_run(&q));
+    return tell(c, run, turn, EVENT_TURN_UPDATED);
+}
+
+/* Only the newest turn can be unfinished. */
+enum error turn_find_open(
+    struct context *c, const struct run *run, struct turn *out_turn, bool *out_found)
+{
+    TRY(get_newest(c, run, out_turn, out_found));
+    *out_found = *out_found && !is_finished(out_turn->status);
+    return OK;
+}
+
+static enum error check_begin(
+    struct context *c, const struct run *run, struct turn *out_open, bool *out_is_open)
+{
     struct str status = run_status_word(run->status);
     if (run_is_finished(run))
         return problem_set(
             c->problem, ERR_CONFLICT, "the run is %.*s: it cannot start a turn", STR_ARG(status));
-    TRY(get_newest(c, run, &newest, &found));
-    if (found && newest.status == TURN_RUNNING)
+    TRY(turn_find_open(c, run, out_open, out_is_open));
+    if (*out_is_open && out_open->status == TURN_RUNNING)
         return problem_set(c->problem, ERR_CONFLICT,
-            "turn %lld of the run is still running: complete it first", (long long)newest.number);
+            "turn %lld of the run is still running: complete it first",
+            (long long)out_open->number);
     return OK;
+}
+
+static bool has_message(struct json input, struct json *out_message)
+{
+    return json_get(input, STR("message"), out_message) && json_type(*out_message) == JSON_STRING;
 }
 
 static enum error count_usage(
@@ -229,23 +258,80 @@ static enum error count_usage(
     return usage == NULL ? OK : usage_add(c, run, turn_id, usage, &cost);
 }
 
-enum error turn_begin(
-    struct context *c, const struct run *run, struct turn *turn, const struct usage *usage)
+/* Makes the run wait for the tools of a turn that now awaits them, or for a person. */
+static enum error await(
+    struct context *c, struct run *run, enum turn_status status, const struct tool_pause *pause)
 {
-    TRY(run_check_fence(c, run));
-    TRY(check_begin(c, run));
+    if (status == TURN_AWAITING_HUMAN)
+        return run_await_human(c, run);
+    return pause->n_tools > 0 ? awaited_tools_add(c, run, pause) : OK;
+}
+
+/* Returns true if the run, which waits, waits again at the end of this turn. Its client then works
+ * on it in between: a run with dispatch queue must not return to the queue. */
+static enum error waits_again(
+    struct context *c, const struct run *run, const struct turn *turn, bool *out_waits)
+{
+    *out_waits = turn->status == TURN_AWAITING_TOOL && turn_tools_named(c->arena, turn->output);
+    return turn->status == TURN_AWAITING_HUMAN ? run_may_ask(c, run, out_waits) : OK;
+}
+
+static bool waits_for_person(const struct run *run)
+{
+    bool waits = run->status == RUN_WAITING ||
+                 (run->status == RUN_PAUSED && run->paused_from == RUN_WAITING);
+    return waits && run->phase != PHASE_AWAITING_TOOL;
+}
+
+/* The message of the next turn is the answer of the person for whom the run waits. */
+static enum error take_answer(struct context *c, struct run *run, bool works_on,
+    const struct turn *open, const struct turn *next)
+{
+    struct json_doc doc;
+    struct json_error unused;
+    struct json message;
+    if (open->status != TURN_AWAITING_HUMAN || !waits_for_person(run) ||
+        !json_parse(c->arena, next->input, &doc, &unused) ||
+        !has_message(json_root(&doc), &message))
+        return OK;
+    TRY(run_get(c, run->id, run));
+    TRY(run_answer(
+        c, run, json_compact(c->arena, message), works_on ? RUN_RUNNING : run_ready_status(run)));
+    return run_get(c, run->id, run);
+}
+
+enum error turn_begin(
+    struct context *c, const struct run *of, struct turn *turn, const struct usage *usage)
+{
+    struct run run = *of;
+    struct turn open = {0};
+    struct tool_pause pause = {0};
+    bool is_open = false, works_on = false;
+    TRY(run_check_fence(c, &run));
+    TRY(check_begin(c, &run, &open, &is_open));
     if (!str_is_none(turn->output))
         TRY(take_status(c, turn, TURN_COMPLETE));
-    TRY(check_checkpoint(c, run, turn));
+    TRY(check_checkpoint(c, &run, turn));
+    TRY(waits_again(c, &run, turn, &works_on));
+    if (is_open)
+        TRY(take_answer(c, &run, works_on, &open, turn));
+    TRY(turn_tools_settle(c, &run, works_on, turn->tool_results));
+    if (turn->status == TURN_AWAITING_TOOL)
+        TRY(turn_tools_read(c, &run, turn->output, &pause));
     if (turn->status == TURN_STATUS_NONE)
         turn->status = TURN_RUNNING;
     turn->id = uuid_v7();
-    turn->number = run->turn_count + 1;
+    turn->number = run.turn_count + 1;
     take_end(c, turn);
-    TRY(insert(c, run, turn));
-    TRY(count_usage(c, run, turn->id, usage));
-    TRY(tell(c, run, turn, EVENT_TURN_CREATED));
-    return turn_get(c, run->id, turn->id, turn);
+    /* The last result may have completed the turn that waited, and otherwise this turn does. */
+    TRY(turn_find_open(c, &run, &open, &is_open));
+    if (is_open)
+        TRY(end(c, &run, &open, TURN_COMPLETE));
+    TRY(insert(c, &run, turn));
+    TRY(count_usage(c, &run, turn->id, usage));
+    TRY(tell(c, &run, turn, EVENT_TURN_CREATED));
+    TRY(await(c, &run, turn->status, &pause));
+    return turn_get(c, run.id, turn->id, turn);
 }
 
 /* The output of a finished turn cannot change; latency and checkpoint may be reported later. */
@@ -263,34 +349,48 @@ static enum error check_change(struct context *c, const struct turn *before,
     return OK;
 }
 
-enum error turn_update(struct context *c, const struct run *run, const struct turn *before,
+enum error turn_update(struct context *c, const struct run *of, const struct turn *before,
     struct turn *after, const struct usage *usage)
 {
+    struct run run = *of;
     struct turn turn = *before;
+    struct tool_pause pause = {0};
     struct query q;
     bool has_new_output = str_differs(before->output, after->output);
     TRY(context_check_match(c, before->version));
-    TRY(run_check_fence(c, run));
+    TRY(run_check_fence(c, &run));
     turn.output = after->output;
     turn.status = after->status;
-    /* Without a new status, new output may have one. */
-    if (has_new_output && before->status == after->status && !str_is_none(after->output))
-        turn.status = TURN_STATUS_NONE;
     turn.has_latency_ms = after->has_latency_ms;
     turn.latency_ms = after->latency_ms;
     turn.has_checkpoint_id = after->has_checkpoint_id;
     turn.checkpoint_id = after->checkpoint_id;
     if (has_new_output && !str_is_none(turn.output))
-        TRY(take_status(c, &turn, before->status));
+        TRY(take_status(c, &turn, before->status == TURN_RUNNING ? TURN_COMPLETE : before->status));
+    if (turn.status == TURN_STATUS_NONE)
+        turn.status = before->status;
     TRY(check_change(c, before, &turn, usage));
-    TRY(check_checkpoint(c, run, &turn));
+    TRY(check_checkpoint(c, &run, &turn));
+    if (turn.status == TURN_AWAITING_TOOL && before->status != TURN_AWAITING_TOOL)
+        TRY(turn_tools_read(c, &run, turn.output, &pause));
     take_end(c, &turn);
     context_query(c, &q, &SQL_TURN_UPDATE);
     turn_bind(&q, &turn);
     TRY(query_run(&q));
-    TRY(count_usage(c, run, turn.id, usage));
-    TRY(tell(c, run, &turn, EVENT_TURN_UPDATED));
-    return turn_get(c, run->id, turn.id, after);
+    TRY(count_usage(c, &run, turn.id, usage));
+    TRY(tell(c, &run, &turn, EVENT_TURN_UPDATED));
+    if (turn.status != before->status)
+        TRY(await(c, &run, turn.status, &pause));
+    return turn_get(c, run.id, turn.id, after);
+}
+
+enum error turn_end_wait(struct context *c, const struct run *run, enum turn_status awaited)
+{
+    struct turn turn;
+    bool found;
+    TRY(turn_find_open(c, run, &turn, &found));
+    found = found && turn.status == awaited;
+    return found ? end(c, run, &turn, TURN_COMPLETE) : OK;
 }
 
 static enum turn_status status_at_end(enum run_status status)
@@ -300,19 +400,10 @@ static enum turn_status status_at_end(enum run_status status)
                                    : TURN_CANCELLED;
 }
 
-enum error turn_end_running(struct context *c, const struct run *run)
+enum error turn_end_open(struct context *c, const struct run *run)
 {
     struct turn turn;
-    struct query q;
     bool found;
-    TRY(get_newest(c, run, &turn, &found));
-    if (!found || turn.status != TURN_RUNNING)
-        return OK;
-    turn.status = status_at_end(run->status);
-    context_query(c, &q, &SQL_TURN_END);
-    query_uuid(&q, id, turn.id);
-    query_text(&q, status, turn_status_word(turn.status));
-    query_i64(&q, now, c->now_us);
-    TRY(query_run(&q));
-    return tell(c, run, &turn, EVENT_TURN_UPDATED);
+    TRY(turn_find_open(c, run, &turn, &found));
+    return found ? end(c, run, &turn, status_at_end(run->status)) : OK;
 }

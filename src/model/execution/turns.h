@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Turns: the parts of a run between two inputs, which are messages or results of tools. Turns are
- * numbered 1, 2, 3 … within their run, without gaps. Only the newest turn may be running; when the
- * run ends, so does the turn. usage_add counts the tokens of a turn (usage.h).
+ * numbered 1, 2, 3 … within their run, without gaps. Only the newest turn is unfinished: the next
+ * turn completes one that waits, and when the run ends, so does the turn. usage_add counts the
+ * tokens of a turn (usage.h).
+ *
+ * A turn that changes to awaiting_tool makes the run wait for the tool_calls of its output, and the
+ * tool_results of a turn are results of tools that the run waits for (awaited_tools.h). A turn that
+ * changes to awaiting_human makes the run wait for a person, and the message of the next turn is
+ * the answer.
  */
 #ifndef MODEL_EXECUTION_TURNS_H
 #define MODEL_EXECUTION_TURNS_H
@@ -48,6 +54,7 @@ struct turn {
     bool has_finished_at;
     int64_t finished_at;
     int64_t version;
+    struct str tool_results; /* in a begin: those of the input; STR_NONE: none */
 };
 
 /* --- Queries -------------------------------------------------------------------------------- */
@@ -71,11 +78,18 @@ MUST_CHECK enum error turn_check_input(struct context *c, struct str message, st
  * output or is complete. `usage` is that of one call to a model, or NULL. */
 MUST_CHECK enum error turn_begin(
     struct context *c, const struct run *run, struct turn *turn, const struct usage *usage);
-/* Replaces output, status, latency_ms and checkpoint_id of `before`. `usage` as above; only for a
+/* Replaces output, status, latency_ms and checkpoint_id of `before`. Without a status
+ * (TURN_STATUS_NONE), new output has one or completes a running turn. `usage` as above; only for a
  * turn without usage. */
 MUST_CHECK enum error turn_update(struct context *c, const struct run *run,
     const struct turn *before, struct turn *after, const struct usage *usage);
-/* Ends the running turn of a run that has ended, with the corresponding status. */
-MUST_CHECK enum error turn_end_running(struct context *c, const struct run *run);
+/* Finds the unfinished turn of the run, without its documents. */
+MUST_CHECK enum error turn_find_open(
+    struct context *c, const struct run *run, struct turn *out_turn, bool *out_found);
+/* Completes the turn that awaits tools, after the last result, or a person, after the answer. */
+MUST_CHECK enum error turn_end_wait(
+    struct context *c, const struct run *run, enum turn_status awaited);
+/* Ends the unfinished turn of a run that has ended, with the corresponding status. */
+MUST_CHECK enum error turn_end_open(struct context *c, const struct run *run);
 
 #endif

@@ -17,15 +17,6 @@
 
 enum { USAGE_TOKENS_MAX = 1000000000 }; /* of each kind, in one call */
 
-struct usage {
-    struct str model;     /* STR_NONE: that of the run; without a model there is no price */
-    struct str provider;  /* STR_NONE: that of the run */
-    int64_t input_tokens; /* without cached input */
-    int64_t output_tokens;
-    int64_t cache_creation_input_tokens;
-    int64_t cache_read_input_tokens;
-};
-
 /* In picodollars. */
 struct cost {
     bool is_priced; /* false: the other members are zero */

@@ -31,20 +31,21 @@ enum error blob_doubt_file(struct context *c, struct uuid file_id)
     return query_run(&q);
 }
 
+enum error blob_doubt_some(struct context *c, struct uuid file_id, int64_t limit)
+{
+    struct query q;
+    context_query(c, &q, &SQL_BLOB_DOUBT_SOME);
+    query_uuid(&q, file_id, file_id);
+    query_i64(&q, limit, limit);
+    query_i64(&q, now, c->lease_now_us);
+    return query_run(&q);
+}
+
 enum error blob_doubt_thread(struct context *c, struct uuid thread_id)
 {
     struct query q;
     context_query(c, &q, &SQL_BLOB_DOUBT_THREAD);
     query_uuid(&q, thread_id, thread_id);
-    query_i64(&q, now, c->lease_now_us);
-    return query_run(&q);
-}
-
-enum error blob_doubt_tenant(struct context *c, struct uuid tenant_id)
-{
-    struct query q;
-    query_begin(&q, c->tx, &SQL_BLOB_DOUBT_TENANT, c->arena);
-    query_uuid(&q, tenant_id, tenant_id);
     query_i64(&q, now, c->lease_now_us);
     return query_run(&q);
 }

@@ -18,7 +18,8 @@
 MUST_CHECK enum error blob_doubt_version(struct context *c, struct uuid file_id, int64_t version);
 MUST_CHECK enum error blob_doubt_file(struct context *c, struct uuid file_id);
 MUST_CHECK enum error blob_doubt_thread(struct context *c, struct uuid thread_id);
-MUST_CHECK enum error blob_doubt_tenant(struct context *c, struct uuid tenant_id);
+/* The content of the first versions. */
+MUST_CHECK enum error blob_doubt_some(struct context *c, struct uuid file_id, int64_t limit);
 /* Notes the content of an upload that ends, or that was already stored. */
 MUST_CHECK enum error blob_doubt(struct context *c, struct uuid blob_id);
 

@@ -21,18 +21,27 @@ WHERE v.tenant_id = :tenant_id AND v.file_id = :file_id AND v.version = :version
 {{note}} {{content_of_versions}}
 WHERE v.tenant_id = :tenant_id AND v.file_id = :file_id {{noted}};
 
+-- The first versions of the file: file_discard_versions deletes the same.
+-- name: blob_doubt_some
+{{note}} SELECT DISTINCT b.tenant_id, b.id, {{now}}
+FROM (SELECT tenant_id, sha256 FROM file_versions
+    WHERE tenant_id = :tenant_id AND file_id = :file_id ORDER BY version LIMIT :limit) AS v
+JOIN blobs AS b ON b.tenant_id = v.tenant_id AND b.sha256 = v.sha256
+WHERE true {{noted}};
+
 -- name: blob_doubt_thread
-{{note}} {{content_of_versions}}
-JOIN files AS f ON f.tenant_id = v.tenant_id AND f.id = v.file_id
-WHERE v.tenant_id = :tenant_id AND f.thread_id = :thread_id
+{{note}} SELECT DISTINCT b.tenant_id, b.id, {{now}} FROM files AS f
+{{sqlite: CROSS}} JOIN file_versions AS v ON v.tenant_id = f.tenant_id AND v.file_id = f.id
+{{sqlite: CROSS}} JOIN blobs AS b ON b.tenant_id = v.tenant_id AND b.sha256 = v.sha256
+WHERE f.tenant_id = :tenant_id AND f.thread_id = :thread_id
 UNION ALL {{content_of_uploads}} WHERE u.tenant_id = :tenant_id AND u.thread_id = :thread_id
 {{noted}};
 
+-- The first contents of the tenant: tenant_delete_blobs deletes the same.
 -- name: blob_doubt_tenant
-{{note}} SELECT b.tenant_id, b.id, {{now}} FROM blobs AS b
-WHERE b.tenant_id = :tenant_id
-UNION ALL {{content_of_uploads}} WHERE u.tenant_id = :tenant_id
-{{noted}};
+{{note}} SELECT b.tenant_id, b.id, {{now}} FROM (SELECT tenant_id, id FROM blobs
+    WHERE tenant_id = :tenant_id ORDER BY sha256 LIMIT :limit) AS b
+WHERE true {{noted}};
 
 -- name: blob_doubts_list
 SELECT tenant_id, blob_id FROM blob_doubts ORDER BY added_at, tenant_id, blob_id LIMIT :limit;

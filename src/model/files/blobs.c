@@ -41,9 +41,23 @@ enum error blob_find(struct context *c, const struct sha256 *sha256, struct blob
     return !found ? problem_set(c->problem, ERR_NOT_FOUND, "the content does not exist") : OK;
 }
 
+/* Content that the tenant already has is stored once. */
+static enum error check_quota(struct context *c, const struct blob *uploaded)
+{
+    struct blob stored;
+    if (!c->quotas.has_max_bytes)
+        return OK;
+    enum error e = blob_find(c, &uploaded->sha256, &stored);
+    if (e != ERR_NOT_FOUND)
+        return e;
+    problem_init(c->problem, c->arena);
+    return quota_check_bytes(c, uploaded->size_bytes);
+}
+
 enum error blob_adopt(struct context *c, const struct blob *uploaded, struct blob *out_stored)
 {
     struct query q;
+    TRY(check_quota(c, uploaded));
     context_query(c, &q, &SQL_BLOB_INSERT);
     query_bytes(&q, sha256, bytes_of(&uploaded->sha256));
     query_uuid(&q, id, uploaded->id);

@@ -67,13 +67,7 @@ static enum error decode_hash(struct context *c, struct str hex, struct str *out
     if (str_is_none(hex))
         return OK;
     char *bytes = arena_alloc(c->arena, SHA256_LEN);
-    bool good = hex.len == 2 * SHA256_LEN;
-    for (size_t i = 0; good && i < SHA256_LEN; i++) {
-        int high = hex_digit(hex.ptr[2 * i]), low = hex_digit(hex.ptr[2 * i + 1]);
-        good = high >= 0 && low >= 0;
-        bytes[i] = good ? (char)(high << 4 | low) : 0;
-    }
-    if (!good)
+    if (!hex_decode(hex, bytes, SHA256_LEN))
         return problem_fault(
             c->problem, STR("/sha256"), "must be %d hexadecimal digits", 2 * SHA256_LEN);
     *out_bytes = (struct str){bytes, SHA256_LEN};
@@ -102,8 +96,9 @@ static enum error check_file(struct context *c, const struct file_upload *u)
         .content_type = u->content_type,
         .is_upload = true,
         .must_be_new = u->has_expected_version && u->expected_version == 0};
-    c->has_match = u->has_expected_version && u->expected_version > 0;
-    c->match_version = u->expected_version;
+    c->has_match = false;
+    if (u->has_expected_version && u->expected_version > 0)
+        context_match_only(c, u->expected_version);
     return file_check_put(c, &put);
 }
 

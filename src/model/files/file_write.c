@@ -142,11 +142,11 @@ static enum error check_expected_version(
     if (!exists && c->has_match)
         return problem_set(c->problem, ERR_STALE,
             "expected_version is %lld, but the file \"%.*s\" does not exist",
-            (long long)c->match_version, STR_ARG(put->name));
-    if (exists && c->has_match && c->match_version != file->version)
+            (long long)c->match_versions[0], STR_ARG(put->name));
+    if (exists && !context_matches(c, file->version))
         return problem_set(c->problem, ERR_STALE,
-            "expected_version is %lld, but the file has version %lld", (long long)c->match_version,
-            (long long)file->version);
+            "expected_version is %lld, but the file has version %lld",
+            (long long)c->match_versions[0], (long long)file->version);
     return OK;
 }
 
@@ -293,10 +293,25 @@ enum error file_delete_version(
     return newest == 0 ? delete_whole(c, &file) : delete_one(c, &file, version, newest);
 }
 
-enum error file_delete_all(struct context *c, struct uuid tenant_id)
+static enum error discard_versions(
+    struct context *c, struct uuid file_id, int64_t limit, int64_t *out_deleted)
 {
     struct query q;
-    query_begin(&q, c->tx, &SQL_FILE_DELETE_ALL, c->arena);
-    query_uuid(&q, tenant_id, tenant_id);
+    context_query(c, &q, &SQL_FILE_DISCARD_VERSIONS);
+    query_uuid(&q, file_id, file_id);
+    query_i64(&q, limit, limit);
+    return query_run_counted(&q, out_deleted);
+}
+
+enum error file_discard_some(struct context *c, struct uuid file_id, int64_t limit)
+{
+    int64_t deleted;
+    TRY(blob_doubt_some(c, file_id, limit));
+    TRY(discard_versions(c, file_id, limit, &deleted));
+    if (deleted == limit)
+        return OK;
+    struct query q;
+    context_query(c, &q, &SQL_FILE_DELETE);
+    query_uuid(&q, id, file_id);
     return query_run(&q);
 }

@@ -31,7 +31,7 @@ static bool is_token(struct str s)
     return s.len > 0;
 }
 
-enum error file_check_type(struct context *c, struct str type, struct str pointer)
+bool file_type_is_valid(struct str type)
 {
     struct str essence = str_trim_blanks(str_slice(type, 0, str_find(type, ';')));
     size_t slash = str_find(essence, '/');
@@ -39,10 +39,16 @@ enum error file_check_type(struct context *c, struct str type, struct str pointe
                 is_token(str_slice(essence, slash + 1, essence.len));
     for (size_t i = 0; i < type.len; i++)
         good = good && type.ptr[i] >= ' ' && type.ptr[i] <= '~';
-    return good ? OK
-                : problem_fault(c->problem, pointer,
-                      "must be a media type such as text/plain, of at most %d bytes",
-                      FILE_TYPE_MAX_BYTES);
+    return good;
+}
+
+enum error file_check_type(struct context *c, struct str type, struct str pointer)
+{
+    return file_type_is_valid(type)
+               ? OK
+               : problem_fault(c->problem, pointer,
+                     "must be a media type such as text/plain, of at most %d bytes",
+                     FILE_TYPE_MAX_BYTES);
 }
 
 /* --- Rows ------------------------------------------------------------------------------------ */

@@ -57,6 +57,8 @@ MUST_CHECK enum error file_exists(
     struct context *c, struct uuid thread_id, struct str name, bool *out_exists);
 /* Reports a fault at `pointer` if the name is not valid. */
 MUST_CHECK enum error file_check_name(struct context *c, struct str name, struct str pointer);
+/* Returns true for a text with the form of a media type. */
+bool file_type_is_valid(struct str type);
 /* Reports a fault at `pointer` if the type does not have the form of a media type. */
 MUST_CHECK enum error file_check_type(struct context *c, struct str type, struct str pointer);
 
@@ -105,8 +107,8 @@ MUST_CHECK enum error file_delete(struct context *c, struct uuid thread_id, stru
 MUST_CHECK enum error file_delete_version(
     struct context *c, struct uuid thread_id, struct str name, int64_t version);
 
-/* Deletes all files of a tenant that is being deleted. */
-MUST_CHECK enum error file_delete_all(struct context *c, struct uuid tenant_id);
+/* Deletes so many versions of a file whose thread is being deleted, then the file. */
+MUST_CHECK enum error file_discard_some(struct context *c, struct uuid file_id, int64_t limit);
 
 struct file_copy {
     struct uuid from_thread_id;

@@ -119,9 +119,11 @@ WHERE tenant_id = :tenant_id AND file_id = :file_id AND version = :version;
 -- name: file_delete
 DELETE FROM files WHERE tenant_id = :tenant_id AND id = :id;
 
--- Runs before the deletion of the tenant: its contents, which that deletes, must be unreferenced.
--- name: file_delete_all
-DELETE FROM files WHERE tenant_id = :tenant_id;
+-- name: file_discard_versions
+DELETE FROM file_versions WHERE tenant_id = :tenant_id AND file_id = :file_id
+AND {{sqlite: version IN (SELECT version}}{{postgres: ctid = ANY (ARRAY(SELECT ctid}}
+    FROM file_versions WHERE tenant_id = :tenant_id AND file_id = :file_id
+    ORDER BY version LIMIT :limit{{sqlite: )}}{{postgres: ))}};
 
 -- name: file_end_save
 INSERT INTO file_ends (tenant_id, thread_id, name, last_version)

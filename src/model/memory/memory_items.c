@@ -4,6 +4,7 @@
 #include "base/utf8.h"
 #include "model/memory/memory_items.sql.h"
 #include "model/memory/memory_vectors.h"
+#include "model/tenancy/deletions.h"
 
 enum { EXPIRED_A_PASS = 200 };
 
@@ -155,6 +156,7 @@ static enum error remove_row(struct context *c, int64_t number)
 
 static void bind_value(struct context *c, struct query *q, const struct memory_item *item)
 {
+    query_bool(q, is_searchable, item->is_searchable);
     query_text(q, value, item->value);
     query_i64(q, size_bytes, item->size_bytes);
     query_i64_if(q, expires_at, item->has_expires_at, item->expires_at);
@@ -197,8 +199,10 @@ enum error memory_item_put(struct context *c, struct memory_item *item, bool *ou
     item->updated_at = c->now_us;
     item->version = before.is_live ? before.version + 1 : 1;
     item->number = before.number;
+    item->is_searchable = context_may_index(c);
     TRY(before.is_live ? update(c, item) : insert(c, item));
-    TRY(memory_index(c, item));
+    if (item->is_searchable)
+        TRY(memory_index(c, item));
     if (before.is_live || item->n_vectors > 0)
         TRY(memory_put_vectors(c, item->number, item->vectors, item->n_vectors));
     *out_is_new = !before.is_live;
@@ -229,18 +233,29 @@ enum error memory_find_expired(
     return query_end(&q);
 }
 
-enum error memory_expire_some(struct context *c, int64_t now_us)
+/* Lists expired items that can be deleted in one slice. */
+static enum error list_expired(
+    struct context *c, int64_t now_us, int64_t *out_numbers, size_t *out_count)
 {
-    int64_t numbers[EXPIRED_A_PASS];
-    size_t n = 0;
+    int64_t bytes = 0;
     struct query q;
     context_query(c, &q, &SQL_MEMORY_LIST_EXPIRED);
     query_i64(&q, now, now_us);
     query_i64(&q, limit, EXPIRED_A_PASS);
-    while (n < EXPIRED_A_PASS && query_next(&q))
-        numbers[n++] = row_i64(&q);
-    TRY(query_end(&q));
-    for (size_t i = 0; i < n; i++)
+    for (*out_count = 0; bytes < SLICE_MAX_BYTES && query_next(&q); ++*out_count) {
+        out_numbers[*out_count] = row_i64(&q);
+        bytes += row_i64(&q);
+    }
+    return query_end(&q);
+}
+
+enum error memory_expire_some(struct context *c, int64_t now_us)
+{
+    int64_t numbers[EXPIRED_A_PASS];
+    size_t n = 0;
+    struct slice slice = slice_begin(0);
+    TRY(list_expired(c, now_us, numbers, &n));
+    for (size_t i = 0; i < n && (i == 0 || !slice_is_over(&slice)); i++)
         TRY(remove_row(c, numbers[i]));
     return OK;
 }

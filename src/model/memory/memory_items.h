@@ -37,6 +37,7 @@ struct memory_item {
     int64_t updated_at;
     bool has_expires_at;
     int64_t expires_at;
+    bool is_searchable; /* set when it is stored; else the sweep indexes it */
     int64_t version;
     const struct memory_vector_bytes *vectors; /* only for a put */
     size_t n_vectors;
@@ -75,7 +76,6 @@ void memory_item_read_row(struct query *q, struct memory_item *out_item);
 MUST_CHECK enum error memory_index(struct context *c, const struct memory_item *item);
 /* Called before the item is deleted. */
 MUST_CHECK enum error memory_unindex(struct context *c, int64_t number);
-MUST_CHECK enum error memory_forget_tenant(struct context *c, struct uuid tenant_id);
 
 /* --- The sweep -------------------------------------------------------------------------------- */
 

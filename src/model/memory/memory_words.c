@@ -115,6 +115,7 @@ static struct str words_of(struct context *c, const struct memory_item *item)
         buf_append_byte(&out, ' ');
         buf_append(&out, set.words[i]);
     }
+    c->indexed_words += set.count;
     assert(!out.failed);
     struct str text = arena_str(c->arena, buf_str(&out));
     buf_deinit(&out);
@@ -141,16 +142,6 @@ enum error memory_unindex(struct context *c, int64_t number)
     return query_run(&q);
 }
 
-enum error memory_forget_tenant(struct context *c, struct uuid tenant_id)
-{
-    struct query q;
-    if (tx_engine(c->tx) == ENGINE_POSTGRES)
-        return OK;
-    query_begin(&q, c->tx, &SQL_MEMORY_WORDS_DROP_TENANT, c->arena);
-    query_uuid(&q, tenant_id, tenant_id);
-    return query_run(&q);
-}
-
 /* --- Items that were written in bulk ---------------------------------------------------------- */
 
 enum error memory_find_unsearchable(struct context *c, bool *out_found, struct uuid *out_tenant)
@@ -172,18 +163,28 @@ static enum error set_searchable(struct context *c, const struct memory_item *it
     return memory_index(c, item);
 }
 
+static enum error next_unsearchable(
+    struct context *c, bool *out_found, struct memory_item *out_item)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MEMORY_NEXT_UNSEARCHABLE);
+    *out_found = query_next(&q);
+    if (*out_found)
+        memory_item_read_row(&q, out_item);
+    return query_end(&q);
+}
+
 enum error memory_make_searchable(struct context *c, bool *out_more)
 {
-    struct memory_item *items = ARENA_ARRAY(c->arena, struct memory_item, INDEXED_A_PASS);
-    size_t n = 0;
-    struct query q;
-    context_query(c, &q, &SQL_MEMORY_LIST_UNSEARCHABLE);
-    query_i64(&q, limit, INDEXED_A_PASS);
-    while (n < INDEXED_A_PASS && query_next(&q))
-        memory_item_read_row(&q, &items[n++]);
-    TRY(query_end(&q));
-    for (size_t i = 0; i < n; i++)
-        TRY(set_searchable(c, &items[i]));
-    *out_more = n == INDEXED_A_PASS;
+    bool found = true;
+    for (size_t n = 0; found && n < INDEXED_A_PASS && context_may_index(c); n++) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct memory_item item;
+        TRY(next_unsearchable(c, &found, &item));
+        if (found)
+            TRY(set_searchable(c, &item));
+        arena_rewind(c->arena, mark);
+    }
+    *out_more = found;
     return OK;
 }

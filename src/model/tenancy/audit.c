@@ -61,12 +61,24 @@ static struct str actor_text(struct context *c)
     return STR("open");
 }
 
+static bool is_known(const char *action)
+{
+#define AUDIT_ACTION(word) word,
+    static const char *const words[] = {AUDIT_ACTIONS(AUDIT_ACTION)};
+#undef AUDIT_ACTION
+    for (size_t i = 0; i < COUNT_OF(words); i++)
+        if (strcmp(action, words[i]) == 0)
+            return true;
+    return false;
+}
+
 enum error audit_record(struct context *c, const char *action, const char *object_type,
     struct uuid object_id, struct str detail)
 {
     struct str previous = STR("");
     int64_t seq = 0;
     struct query q;
+    assert(is_known(action));
     TRY(context_lock_tenant(c));
     context_query(c, &q, &SQL_AUDIT_LAST);
     while (query_next(&q)) {

@@ -11,6 +11,20 @@
 #include "base/hash.h"
 #include "model/context.h"
 
+/* Every action; audit_record asserts that an action is one of them. tests/api/audit.test.mjs causes
+ * each and reads its record. */
+/* clang-format off */
+#define AUDIT_ACTIONS(X)                                                                  \
+    X("agent.activated") X("agent.configured") X("agent.created") X("agent.deleted")      \
+    X("agent.disabled") X("agent.enabled") X("agent.granted") X("agent.renamed")          \
+    X("agent.rolled_back") X("archive.imported") X("checkpoints.pruned")                  \
+    X("eval.deleted") X("events.pruned") X("key.created") X("key.refused")                \
+    X("key.revoked") X("notebook.deleted") X("participant.permission")                    \
+    X("price.deleted") X("price.set") X("principal.refused") X("scope.refused")           \
+    X("share.created") X("share.redeemed") X("share.revoked") X("tenant.created")         \
+    X("tenant.deleted") X("tenant.renamed") X("tenant.updated") X("thread.deleted")
+/* clang-format on */
+
 struct audit_record {
     int64_t seq;
     int64_t at;

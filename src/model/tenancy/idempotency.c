@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/tenancy/idempotency.h"
 
+#include "model/tenancy/deletions.h"
 #include "model/tenancy/idempotency.sql.h"
 
 /* Answers expire by lease time: if the wall clock was set forward, a deleted answer would let its
@@ -74,14 +75,15 @@ enum error idempotency_any_old(struct context *c, bool *out_any)
     return query_end(&q);
 }
 
-enum error idempotency_sweep(struct context *c, size_t limit, bool *out_more)
+static void bind_oldest(const struct context *c, struct query *q)
 {
-    struct query q;
-    int64_t forgotten = 0;
-    query_begin(&q, c->tx, &SQL_IDEMPOTENCY_EXPIRE, c->arena);
-    query_i64(&q, oldest, oldest_kept(c));
-    query_i64(&q, limit, (int64_t)limit);
-    TRY(query_run_counted(&q, &forgotten));
-    *out_more = forgotten == (int64_t)limit;
-    return OK;
+    query_bind_i64(q, "oldest", oldest_kept(c));
+}
+
+enum error idempotency_sweep(struct context *c, bool *out_more)
+{
+    static const struct slice_part part = {
+        .delete = &SQL_IDEMPOTENCY_EXPIRE, .weigh = &SQL_IDEMPOTENCY_WEIGH, .bind = bind_oldest};
+    struct slice slice = slice_begin(0);
+    return slice_delete(c, &slice, &part, UUID_NIL, out_more);
 }

@@ -26,7 +26,7 @@ MUST_CHECK enum error idempotency_store(struct context *c, struct str route, str
     struct sha256 request_hash, const struct stored_answer *answer);
 /* out_any is true if a tenant has expired answers. */
 MUST_CHECK enum error idempotency_any_old(struct context *c, bool *out_any);
-/* Deletes up to `limit` expired answers; out_more: there may be others. */
-MUST_CHECK enum error idempotency_sweep(struct context *c, size_t limit, bool *out_more);
+/* Deletes expired answers until none is left or a slice is over (tenancy/deletions.h): out_more. */
+MUST_CHECK enum error idempotency_sweep(struct context *c, bool *out_more);
 
 #endif

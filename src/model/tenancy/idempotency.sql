@@ -18,6 +18,15 @@ WHERE idempotency_keys.created_at <= :oldest;
 -- name: idempotency_old
 SELECT 1 FROM idempotency_keys WHERE created_at <= :oldest LIMIT 1;
 
+-- define old: WHERE created_at <= :oldest
+
+-- Slices of expired answers (tenancy/deletions.h).
+-- name: idempotency_weigh
+SELECT {{bytes_of: headers}} + {{bytes_of: body}} FROM idempotency_keys {{old}}
+ORDER BY created_at LIMIT :limit;
+
 -- name: idempotency_expire
-DELETE FROM idempotency_keys WHERE created_at <= :oldest AND (tenant_id, route, key) IN
-    (SELECT tenant_id, route, key FROM idempotency_keys WHERE created_at <= :oldest LIMIT :limit);
+DELETE FROM idempotency_keys {{old}}
+    AND {{sqlite: rowid IN (SELECT rowid}}{{postgres: ctid = ANY (ARRAY(SELECT ctid}}
+        FROM idempotency_keys {{old}}
+        ORDER BY created_at LIMIT :limit{{sqlite: )}}{{postgres: ))}};

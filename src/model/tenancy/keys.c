@@ -45,35 +45,30 @@ static void read_row(struct query *q, struct api_key *out)
     out->scopes = decode_scopes(q->arena, row_text(q));
 }
 
-static struct str make_secret(struct arena *arena, struct uuid tenant_id, struct uuid key_id)
+struct str key_secret_make(
+    struct arena *arena, struct str prefix, struct uuid tenant_id, struct uuid id)
 {
     char bytes[SECRET_BYTES];
     memcpy(bytes, tenant_id.bytes, 16);
-    memcpy(bytes + 16, key_id.bytes, 16);
+    memcpy(bytes + 16, id.bytes, 16);
     random_bytes(bytes + 32, SECRET_RANDOM_BYTES);
     struct str text = base64url_encode(arena, (struct str){bytes, sizeof bytes});
-    return arena_printf(arena, "%.*s%.*s", STR_ARG(SECRET_PREFIX), STR_ARG(text));
+    return arena_printf(arena, "%.*s%.*s", STR_ARG(prefix), STR_ARG(text));
 }
 
-static bool parse_secret(
-    struct arena *arena, struct str secret, struct uuid *out_tenant_id, struct uuid *out_key_id)
+bool key_secret_parse(struct arena *arena, struct str prefix, struct str secret,
+    struct uuid *out_tenant_id, struct uuid *out_id)
 {
     struct str bytes;
-    if (!str_starts_with(secret, SECRET_PREFIX) || secret.len > 128)
+    if (!str_starts_with(secret, prefix) || secret.len > 128)
         return false;
-    if (!base64url_decode(arena, str_slice(secret, SECRET_PREFIX.len, secret.len), &bytes))
+    if (!base64url_decode(arena, str_slice(secret, prefix.len, secret.len), &bytes))
         return false;
     if (bytes.len != SECRET_BYTES)
         return false;
     memcpy(out_tenant_id->bytes, bytes.ptr, 16);
-    memcpy(out_key_id->bytes, bytes.ptr + 16, 16);
+    memcpy(out_id->bytes, bytes.ptr + 16, 16);
     return true;
-}
-
-static enum scope scope_parse(struct str name)
-{
-    unsigned value = enum_parse(scope_names, name);
-    return value == 0 ? SCOPE_NONE : (enum scope)(1u << (value - 1));
 }
 
 static unsigned scope_bits(const struct str_list *scopes)
@@ -218,7 +213,7 @@ enum error key_create(struct context *c, struct uuid tenant_id, struct api_key *
     TRY(check_principal(c, key));
     TRY(check_first(c, key));
     key->id = uuid_v7();
-    key->secret = make_secret(c->arena, tenant_id, key->id);
+    key->secret = key_secret_make(c->arena, SECRET_PREFIX, tenant_id, key->id);
     key->created_at = c->now_us;
     enum error e = insert(c, tenant_id, key);
     tx_drop_memo(c->tx);
@@ -350,6 +345,7 @@ static enum error find_secret(struct context *c, struct str *out_hash, struct ap
         if (query_next(&q)) {
             m->keys[i].hash = row_bytes(&q);
             read_row(&q, &m->keys[i].key);
+            key_quotas_read(&q, &m->keys[i].key.quotas);
         }
         TRY(query_end(&q));
         m->count = i + 1;
@@ -368,6 +364,7 @@ static enum error judge(struct context *c, const struct api_key *key)
     c->actor = ACTOR_KEY;
     c->scopes = scopes_effective(scope_bits(&key->scopes));
     c->principal = arena_str(c->arena, key->principal);
+    c->quotas = key->quotas;
     return OK;
 }
 
@@ -377,7 +374,7 @@ enum error key_authenticate(
     struct str stored = STR_NONE;
     struct uuid tenant_id;
     *out_known = false;
-    if (parse_secret(c->arena, secret, &tenant_id, &c->key_id)) {
+    if (key_secret_parse(c->arena, SECRET_PREFIX, secret, &tenant_id, &c->key_id)) {
         context_enter(c, tenant_id);
         TRY(find_secret(c, &stored, out_key));
     }
@@ -386,4 +383,14 @@ enum error key_authenticate(
     if (*out_known && bytes_eq_secret(stored.ptr, hash.bytes, SHA256_LEN))
         return judge(c, out_key);
     return problem_set(c->problem, ERR_UNAUTHENTICATED, "the API key is unknown");
+}
+
+enum error key_enter(struct context *c, struct uuid key_id, struct api_key *out_key)
+{
+    struct str stored;
+    c->key_id = key_id;
+    TRY(find_secret(c, &stored, out_key));
+    if (str_is_none(stored))
+        return problem_set(c->problem, ERR_UNAUTHENTICATED, "the API key is unknown");
+    return judge(c, out_key);
 }

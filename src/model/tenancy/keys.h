@@ -22,8 +22,9 @@ struct api_key {
     bool is_revoked;
     int64_t revoked_at;
     int64_t created_at;
-    struct str principal; /* the principal that it acts for; STR_NONE: the tenant */
-    struct str secret;    /* only set by key_create */
+    struct str principal;       /* the principal that it acts for; STR_NONE: the tenant */
+    struct str secret;          /* only set by key_create */
+    struct quota_limits quotas; /* of the tenant; only set by key_authenticate and key_enter */
 };
 
 /* Creates the key that `key` describes (name, scopes, principal, limit, expiry) for a tenant, and
@@ -44,6 +45,16 @@ MUST_CHECK enum error key_any(struct context *c, bool *out_any);
  */
 MUST_CHECK enum error key_authenticate(
     struct context *c, struct str secret, struct api_key *out_key, bool *out_known);
+
+/* Sets the context to act for a key of its tenant, which a ticket names. ERR_UNAUTHENTICATED: the
+ * key does not exist or was revoked. */
+MUST_CHECK enum error key_enter(struct context *c, struct uuid key_id, struct api_key *out_key);
+
+/* A secret: the prefix, and as text the tenant, the id of the object and 256 random bits. */
+struct str key_secret_make(
+    struct arena *arena, struct str prefix, struct uuid tenant_id, struct uuid id);
+MUST_CHECK bool key_secret_parse(struct arena *arena, struct str prefix, struct str secret,
+    struct uuid *out_tenant_id, struct uuid *out_id);
 
 /* For store_config.free_memo: frees the keys that the jobs of a transaction have read. */
 void key_memo_free(void *memo);

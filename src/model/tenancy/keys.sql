@@ -7,6 +7,10 @@
 --   | principal
 -- define key_columns: {{key_members}}, scopes
 
+-- define quota_columns: max_bytes, max_threads, max_events_per_day, max_streams, max_connections,
+--   | max_requests_per_second, max_concurrent_runs
+
+-- reads key_quotas_read: struct quota_limits from {{quota_columns}}
 -- reads key_read: struct api_key from {{key_members}}
 -- binds key_bind: struct api_key for key_insert
 
@@ -20,7 +24,10 @@ VALUES (:tenant_id, :id, :name, :secret_hash, :scopes, :rate_limit_per_minute, :
 SELECT {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: key_secret
-SELECT secret_hash, {{key_columns}} FROM api_keys WHERE tenant_id = :tenant_id AND id = :id;
+SELECT secret_hash, {{key_columns}}, {{quota_columns}} FROM api_keys
+JOIN (SELECT t.id AS owner_id, {{quota_columns}} FROM tenants AS t) AS quotas
+    ON quotas.owner_id = api_keys.tenant_id
+WHERE tenant_id = :tenant_id AND id = :id;
 
 -- name: key_list
 SELECT {{key_columns}} FROM api_keys

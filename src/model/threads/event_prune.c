@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "model/tenancy/deletions.h"
 #include "model/threads/events.h"
 #include "model/threads/events.sql.h"
 #include "model/threads/threads.h"
@@ -55,43 +56,34 @@ static enum error mark_pruned(
     return query_run(&q);
 }
 
-enum { GARBAGE_SLICE = 500, GARBAGE_KEPT_US = 10 * 1000 * 1000 };
-
-static enum error first_garbage(struct context *c, struct uuid thread_id, int64_t *out_first)
+/* Deletes some rows, and the note about garbage when none is left; out_more: others may remain. */
+static enum error delete_some(
+    struct context *c, const struct slice_part *part, struct uuid thread_id, bool *out_more)
 {
+    struct slice slice = slice_begin(SLICE_MIN_ROWS);
     struct query q;
-    bool tenant = uuid_is_nil(thread_id);
-    context_query(c, &q, tenant ? &SQL_EVENT_FIRST_ID : &SQL_EVENT_FIRST_SEQ);
-    if (!tenant)
-        query_uuid(&q, thread_id, thread_id);
-    return context_number(&q, out_first);
-}
-
-static enum error delete_through(struct context *c, struct uuid thread_id, int64_t through)
-{
-    struct query q;
-    bool tenant = uuid_is_nil(thread_id);
-    context_query(c, &q, tenant ? &SQL_EVENT_DELETE_THROUGH_ID : &SQL_EVENT_DELETE_THROUGH);
-    if (!tenant)
-        query_uuid(&q, thread_id, thread_id);
-    query_i64(&q, through, through);
-    return query_run(&q);
-}
-
-/* Deletes some of the pruned rows of a thread; out_more: others remain. */
-static enum error collect(struct context *c, struct uuid thread_id, int64_t through, bool *out_more)
-{
-    int64_t first = 0;
-    TRY(first_garbage(c, thread_id, &first));
-    int64_t end = first > 0 ? first + GARBAGE_SLICE - 1 : through;
-    *out_more = end < through;
-    TRY(delete_through(c, thread_id, *out_more ? end : through));
+    TRY(slice_delete(c, &slice, part, thread_id, out_more));
     if (*out_more)
         return OK;
-    struct query q;
     context_query(c, &q, &SQL_EVENT_GARBAGE_DROP);
     query_uuid(&q, thread_id, thread_id);
     return query_run(&q);
+}
+
+static enum error collect(struct context *c, struct uuid thread_id, bool *out_more)
+{
+    static const struct slice_part of_thread = {
+        .delete = &SQL_EVENT_DELETE_PRUNED, .weigh = &SQL_EVENT_WEIGH_PRUNED};
+    static const struct slice_part of_tenant = {
+        .delete = &SQL_EVENT_DELETE_PRUNED_OF_TENANT, .weigh = &SQL_EVENT_WEIGH_PRUNED_OF_TENANT};
+    return delete_some(c, uuid_is_nil(thread_id) ? &of_tenant : &of_thread, thread_id, out_more);
+}
+
+enum error event_clear_some(struct context *c, struct uuid thread_id, bool *out_more)
+{
+    static const struct slice_part left = {
+        .delete = &SQL_EVENT_DELETE_LEFT, .weigh = &SQL_EVENT_WEIGH_LEFT};
+    return delete_some(c, &left, thread_id, out_more);
 }
 
 static enum error add_garbage(struct context *c, struct uuid thread_id, int64_t through)
@@ -110,7 +102,7 @@ static enum error discard(struct context *c, struct uuid thread_id, int64_t thro
 {
     bool more;
     TRY(add_garbage(c, thread_id, through));
-    return !tx_is_shared(c->tx) ? collect(c, thread_id, through, &more) : OK;
+    return !tx_is_shared(c->tx) ? collect(c, thread_id, &more) : OK;
 }
 
 enum error event_discard_tenant(struct context *c, struct uuid tenant_id, int64_t through_id)
@@ -121,6 +113,8 @@ enum error event_discard_tenant(struct context *c, struct uuid tenant_id, int64_
     context_enter(c, c->tenant_id);
     return e;
 }
+
+static const int64_t GARBAGE_KEPT_US = 10 * 1000000;
 
 enum error event_list_garbage(
     struct context *c, size_t limit, struct owned_id *out_garbage, size_t *out_count)
@@ -143,7 +137,7 @@ enum error event_collect_garbage(struct context *c, struct uuid thread_id, bool 
     context_query(c, &q, &SQL_EVENT_GARBAGE_GET);
     query_uuid(&q, thread_id, thread_id);
     TRY(context_number(&q, &through));
-    return through > 0 ? collect(c, thread_id, through, out_more) : OK;
+    return through > 0 ? collect(c, thread_id, out_more) : OK;
 }
 
 enum error event_prune(

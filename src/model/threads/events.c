@@ -57,6 +57,13 @@ bool event_kind_is_reserved(struct str kind)
     return enum_parse(RESERVED, str_slice(kind, 0, str_find(kind, '.'))) != 0;
 }
 
+/* "final.x", which a client that matches by prefix could take for "final". */
+static bool begins_like_a_status(struct str kind)
+{
+    struct str first = str_slice(kind, 0, str_find(kind, '.'));
+    return event_kind_is_plain(first) && !event_kind_is_free(first);
+}
+
 enum error event_check_kind(struct context *c, struct str kind, struct str pointer)
 {
     if (event_kind_is_free(kind))
@@ -70,7 +77,7 @@ enum error event_check_kind(struct context *c, struct str kind, struct str point
             "must be progress, warning, or an application kind such as acme.tool_call "
             "(lower-case parts joined by dots, at most %d bytes)",
             EVENT_KIND_MAX_BYTES);
-    if (event_kind_is_reserved(kind))
+    if (event_kind_is_reserved(kind) || begins_like_a_status(kind))
         return problem_fault(c->problem, pointer,
             "must not begin with \"%.*s.\", which is reserved by Cairn",
             STR_ARG(str_slice(kind, 0, str_find(kind, '.'))));
@@ -257,6 +264,7 @@ enum error event_append_begin(struct context *c, struct uuid thread_id, struct e
     size_t n, struct event_append *out_append)
 {
     *out_append = (struct event_append){.thread_id = thread_id, .events = events, .n = n};
+    TRY(quota_count_events(c, thread_id, n));
     if (!tx_is_shared(c->tx))
         return append_alone(c, thread_id, events, n);
     begin_append(c, &out_append->query, thread_id, events, n);
@@ -290,6 +298,7 @@ enum error event_append(struct context *c, struct uuid thread_id, struct event *
 
 enum error event_emit(struct context *c, struct uuid thread_id, struct event *event)
 {
+    TRY(quota_count_events(c, thread_id, 1));
     if (!tx_is_shared(c->tx))
         return append_alone(c, thread_id, event, 1);
     struct query q;
@@ -410,15 +419,17 @@ enum error event_list(struct context *c, const struct event_filter *filter, int6
     return query_end(&q);
 }
 
-/* Reads the bounds and ends the query. Events past the horizon are not readable yet. */
-static enum error read_bounds(
-    struct query *q, int64_t horizon, struct event_bounds *out_bounds, bool *out_found)
+/* Reads the bounds and ends the query. Events past the horizon are not readable yet. In the log of
+ * the tenant, positions are ids. */
+static enum error read_bounds(struct query *q, bool of_thread, int64_t horizon,
+    struct event_bounds *out_bounds, bool *out_found)
 {
     *out_found = query_next(q);
     if (*out_found) {
         out_bounds->newest = row_i64(q);
         out_bounds->last = least(out_bounds->newest, horizon);
         out_bounds->pruned = least(row_i64(q), horizon);
+        out_bounds->pruned_id = of_thread ? row_i64(q) : out_bounds->pruned;
     }
     return query_end(q);
 }
@@ -430,7 +441,7 @@ static enum error thread_bounds(
     bool found;
     context_query(c, &q, &SQL_EVENT_BOUNDS);
     query_uuid(&q, thread_id, thread_id);
-    TRY(read_bounds(&q, INT64_MAX, out_bounds, &found));
+    TRY(read_bounds(&q, true, INT64_MAX, out_bounds, &found));
     return !found ? context_not_found(c, "thread", thread_id) : OK;
 }
 
@@ -439,7 +450,7 @@ static enum error tenant_bounds(struct context *c, int64_t horizon, struct event
     struct query q;
     bool found;
     context_query(c, &q, &SQL_EVENT_BOUNDS_TENANT);
-    TRY(read_bounds(&q, horizon, out_bounds, &found));
+    TRY(read_bounds(&q, false, horizon, out_bounds, &found));
     return !found ? context_not_found(c, "tenant", c->tenant_id) : OK;
 }
 

@@ -173,6 +173,7 @@ struct event_bounds {
     int64_t last;
     int64_t pruned;
     int64_t newest;
+    int64_t pruned_id; /* the id of the event at `pruned` */
 };
 MUST_CHECK enum error event_bounds(
     struct context *c, const struct event_filter *filter, struct event_bounds *out_bounds);
@@ -202,6 +203,9 @@ MUST_CHECK enum error event_list_garbage(
 /* Deletes some of the rows; out_more: others remain. */
 MUST_CHECK enum error event_collect_garbage(
     struct context *c, struct uuid thread_id, bool *out_more);
+/* Deletes some of the events that a deleted thread has left, before another thread gets its id;
+ * out_more: others may remain. */
+MUST_CHECK enum error event_clear_some(struct context *c, struct uuid thread_id, bool *out_more);
 /* After the commit, notifies the loops that a key or a tenant has lost access. */
 void event_publish_access_ended(struct context *c, struct uuid tenant_id, struct uuid id);
 /* Ensures that ids up to this one are never assigned again. */

@@ -2,7 +2,7 @@
 -- types: tenant_id uuid, thread_id uuid, run_id uuid, key uuid, id int, seq int, count int
 -- types: kind text, text text, payload json, marks int, now int, after int, through int, last int
 -- types: lease_now int, limit int, events json, tenants json
--- types: principal text
+-- types: principal text, owner_id uuid
 
 -- define event_members: id, thread_id, seq, run_id, kind, text, payload, created_at
 -- define event_columns: {{event_members}}, marks
@@ -111,7 +111,7 @@ SELECT id FROM events WHERE tenant_id = :tenant_id AND id > :after
 ORDER BY id LIMIT 1 OFFSET :count;
 
 -- name: event_bounds
-SELECT {{last_seq}}, t.pruned_seq
+SELECT {{last_seq}}, t.pruned_seq, t.pruned_event_id
 FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :thread_id;
 
 -- define pruned_id: {{sqlite: t.pruned_event_id}}{{postgres: greatest(t.pruned_event_id,
@@ -146,18 +146,35 @@ SELECT id FROM events
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
 ORDER BY seq DESC LIMIT 1;
 
--- name: event_first_seq
-SELECT seq FROM events WHERE tenant_id = :tenant_id AND thread_id = :thread_id
-ORDER BY seq LIMIT 1;
+-- define some: {{sqlite: rowid IN (SELECT rowid}}{{postgres: ctid = ANY (ARRAY(SELECT ctid}}
+-- define of_these: {{sqlite: )}}{{postgres: ))}}
+-- define garbage_end: (SELECT g.through_seq FROM event_garbage AS g
+--   | WHERE g.tenant_id = :tenant_id AND g.thread_id = :owner_id)
+-- define pruned: WHERE tenant_id = :tenant_id AND thread_id = :owner_id AND seq <= {{garbage_end}}
+--   | ORDER BY seq LIMIT :limit
+-- define pruned_of_tenant: WHERE tenant_id = :tenant_id AND id <= {{garbage_end}}
+--   | ORDER BY id LIMIT :limit
 
--- name: event_delete_through
-DELETE FROM events WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through;
+-- define left: WHERE tenant_id = :tenant_id AND thread_id = :owner_id ORDER BY seq LIMIT :limit
 
--- name: event_first_id
-SELECT id FROM events WHERE tenant_id = :tenant_id ORDER BY id LIMIT 1;
+-- Slices of pruned events (tenancy/deletions.h).
+-- name: event_weigh_pruned
+SELECT size_bytes FROM events {{pruned}};
 
--- name: event_delete_through_id
-DELETE FROM events WHERE tenant_id = :tenant_id AND id <= :through;
+-- name: event_delete_pruned
+DELETE FROM events WHERE {{some}} FROM events {{pruned}}{{of_these}};
+
+-- name: event_weigh_left
+SELECT size_bytes FROM events {{left}};
+
+-- name: event_delete_left
+DELETE FROM events WHERE {{some}} FROM events {{left}}{{of_these}};
+
+-- name: event_weigh_pruned_of_tenant
+SELECT size_bytes FROM events {{pruned_of_tenant}};
+
+-- name: event_delete_pruned_of_tenant
+DELETE FROM events WHERE {{some}} FROM events {{pruned_of_tenant}}{{of_these}};
 
 -- For one thread, up to a seq; with the nil id, for the whole tenant, up to an event id.
 -- name: event_garbage_add

@@ -24,7 +24,10 @@ static enum error check_sender(struct context *c, struct message *m, struct str 
 {
     struct participant sender;
     bool found;
-    m->sender_role = sender_role_word(SENDER_SERVICE);
+    if (m->is_reply)
+        return OK;
+    if (str_is_none(m->sender_role))
+        m->sender_role = sender_role_word(SENDER_SERVICE);
     if (str_is_none(c->principal)) {
         if (!m->has_sender_id)
             return OK;
@@ -150,6 +153,8 @@ enum error message_check(struct context *c, struct message *m, struct str at)
     message_fill_in(m);
     m->command = STR_NONE;
     TRY(check_sender(c, m, at));
+    if (m->is_reply && !file_type_is_valid(m->content_type))
+        m->content_type = STR("text/plain");
     TRY(file_check_type(c, m->content_type, under(c, at, "content_type")));
     TRY(message_check_metadata(c, m, at));
     if (m->type == MESSAGE_COMMAND)

@@ -41,6 +41,7 @@ static struct str words_of(struct context *c, const struct message *m)
         buf_append(&out, words_word(&w));
         if (postgres)
             buf_printf(&out, ":%u", i);
+        c->indexed_words++;
     }
     assert(!out.failed);
     struct str text = arena_str(c->arena, buf_str(&out));
@@ -67,26 +68,6 @@ enum error message_unindex(struct context *c, const struct message *message)
     return query_run(&q);
 }
 
-enum error message_forget_thread(struct context *c, struct uuid thread_id)
-{
-    struct query q;
-    if (tx_engine(c->tx) == ENGINE_POSTGRES)
-        return OK;
-    context_query(c, &q, &SQL_MESSAGE_WORDS_DROP_THREAD);
-    query_uuid(&q, thread_id, thread_id);
-    return query_run(&q);
-}
-
-enum error message_forget_tenant(struct context *c, struct uuid tenant_id)
-{
-    struct query q;
-    if (tx_engine(c->tx) == ENGINE_POSTGRES)
-        return OK;
-    query_begin(&q, c->tx, &SQL_MESSAGE_WORDS_DROP_TENANT, c->arena);
-    query_uuid(&q, tenant_id, tenant_id);
-    return query_run(&q);
-}
-
 enum error message_find_unsearchable(
     struct context *c, bool *out_found, struct uuid *out_tenant, struct uuid *out_thread)
 {
@@ -109,21 +90,32 @@ static enum error set_searchable(struct context *c, const struct message *messag
     return !message->has_deleted_at ? message_index(c, message) : OK;
 }
 
+/* One at a time: all of them could have hundreds of megabytes. */
+static enum error next_unsearchable(
+    struct context *c, struct uuid thread_id, bool *out_found, struct message *out_message)
+{
+    struct query q;
+    context_query(c, &q, &SQL_MESSAGE_NEXT_UNSEARCHABLE);
+    query_uuid(&q, thread_id, thread_id);
+    *out_found = query_next(&q);
+    if (*out_found)
+        message_read(&q, out_message);
+    return query_end(&q);
+}
+
 enum error message_make_searchable(struct context *c, struct uuid thread_id, bool *out_more)
 {
-    struct message *messages = ARENA_ARRAY(c->arena, struct message, INDEXED_A_PASS);
-    size_t n = 0;
-    struct query q;
+    bool found = true;
     TRY(context_lock_thread(c, thread_id));
-    context_query(c, &q, &SQL_MESSAGE_LIST_UNSEARCHABLE);
-    query_uuid(&q, thread_id, thread_id);
-    query_i64(&q, limit, INDEXED_A_PASS);
-    while (n < INDEXED_A_PASS && query_next(&q))
-        message_read(&q, &messages[n++]);
-    TRY(query_end(&q));
-    for (size_t i = 0; i < n; i++)
-        TRY(set_searchable(c, &messages[i]));
-    *out_more = n == INDEXED_A_PASS;
+    for (size_t n = 0; found && n < INDEXED_A_PASS && context_may_index(c); n++) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct message message;
+        TRY(next_unsearchable(c, thread_id, &found, &message));
+        if (found)
+            TRY(set_searchable(c, &message));
+        arena_rewind(c->arena, mark);
+    }
+    *out_more = found;
     return OK;
 }
 

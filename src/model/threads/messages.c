@@ -276,7 +276,7 @@ static enum error insert(struct context *c, const struct message *m)
     TRY(query_run(&q));
     if (m->has_debug)
         TRY(put_debug(c, m));
-    return message_index(c, m);
+    return m->is_searchable ? message_index(c, m) : OK;
 }
 
 enum error message_append_end(struct context *c, struct message_append *append)
@@ -287,6 +287,7 @@ enum error message_append_end(struct context *c, struct message_append *append)
         m->seq = append->events.events[i].seq;
         m->event_id = append->events.events[i].id;
         m->responses = STR("[]");
+        m->is_searchable = context_may_index(c);
         TRY(insert(c, m));
     }
     return OK;

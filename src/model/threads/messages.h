@@ -38,7 +38,8 @@ enum {
     X(MESSAGE_LOG,              "log")               \
     X(MESSAGE_NOTE,             "note")              \
     X(MESSAGE_NOTICE,           "notice")
-/* The role of the participant that sends the message, or the service that holds the key. */
+/* The role of the participant that sends the message; else `service`, the holder of the key,
+ * `user` for the message that starts a run, or `assistant` for the reply of a run. */
 #define SENDER_ROLES(X)               \
     X(SENDER_USER,      "user")       \
     X(SENDER_ASSISTANT, "assistant")  \
@@ -72,6 +73,8 @@ struct message {
     struct str debug;
     struct str responses; /* the ids of responses; STR_NONE in lists */
     struct str snippet;   /* of a search */
+    bool is_reply;        /* of a run, before it is stored: see message_append_begin */
+    bool is_searchable;   /* set when it is stored; else the sweep indexes it */
     bool has_deleted_at;
     int64_t deleted_at;
     int64_t created_at;
@@ -138,7 +141,8 @@ MUST_CHECK enum error message_search(struct context *c, const struct message_sea
 /*
  * Creates messages in two halves, as event_append_begin and event_append_end do: the first checks
  * the messages, the second stores them with their numbers. `at` is the pointer of the list in the
- * body; STR_NONE: the body is one message.
+ * body; STR_NONE: the body is one message. The sender of a reply is set, and need not be the
+ * principal; the type of its content may be a word of the framework, which is then replaced.
  */
 struct message_append {
     struct uuid thread_id;
@@ -160,10 +164,6 @@ MUST_CHECK enum error message_update(
 MUST_CHECK enum error message_delete(struct context *c, struct message *message);
 
 /* --- The index of words --------------------------------------------------------------------- */
-
-/* Remove the words of a thread, or a tenant, before it is deleted. */
-MUST_CHECK enum error message_forget_thread(struct context *c, struct uuid thread_id);
-MUST_CHECK enum error message_forget_tenant(struct context *c, struct uuid tenant_id);
 
 /* Finds a thread, of any tenant, with messages that are not yet in the index. */
 MUST_CHECK enum error message_find_unsearchable(

@@ -3,7 +3,7 @@
 -- types: sender_role text, type text, content text, content_type text, metadata json
 -- types: filenames json, run_id uuid, responds_to uuid, addressed_to uuid, command json
 -- types: has_debug bool, with_debug bool, debug json, now int, deleted_at int, after int
--- types: before int, limit int, words text, match text, principal text
+-- types: before int, limit int, words text, match text, principal text, is_searchable bool
 
 -- define message_columns: m.id, m.thread_id, m.seq, m.event_id, m.sender_id, m.sender_role,
 --   | m.type, m.content, m.content_type, m.metadata, m.filenames, m.run_id, m.responds_to,
@@ -31,7 +31,7 @@ INSERT INTO messages (event_id, tenant_id, thread_id, seq, id, sender_id, sender
     has_debug, is_searchable, created_at, updated_at)
 VALUES (:event_id, :tenant_id, :thread_id, :seq, :id, :sender_id, :sender_role, :type,
     :content, :content_type, :metadata, :filenames, :run_id, :responds_to, :addressed_to, :command,
-    :has_debug, {{sqlite: 1}}{{postgres: true}}, :now, :now);
+    :has_debug, :is_searchable, :now, :now);
 
 -- name: message_get
 SELECT {{message_columns}}, d.debug FROM messages AS m {{debug_if_asked}}
@@ -102,10 +102,13 @@ FROM message_versions AS m
 WHERE m.tenant_id = :tenant_id AND m.message_id = :id AND m.version < :before
 ORDER BY m.version DESC LIMIT :limit;
 
+-- A statement that inserts at most one row opens no savepoint, at which FTS5 would write a segment
+-- for each message. A failure is undone with the job, which has changed the message before.
 -- name: message_words_put
 {{sqlite:
-REPLACE INTO message_words (rowid, words) SELECT :event_id, :words
-WHERE :tenant_id IS NOT NULL AND :thread_id IS NOT NULL AND :id IS NOT NULL;
+REPLACE INTO message_words (rowid, words) VALUES (:event_id,
+    CASE WHEN :tenant_id IS NOT NULL AND :thread_id IS NOT NULL AND :id IS NOT NULL
+        THEN :words END);
 }}{{postgres:
 INSERT INTO message_words (tenant_id, event_id, thread_id, message_id, words)
 VALUES (:tenant_id, :event_id, :thread_id, :id, CAST(:words AS tsvector))
@@ -116,19 +119,6 @@ ON CONFLICT (tenant_id, event_id) DO UPDATE SET words = excluded.words;
 DELETE FROM message_words
 WHERE {{sqlite: rowid = :event_id AND :tenant_id IS NOT NULL}}{{postgres:
     tenant_id = :tenant_id AND event_id = :event_id}};
-
--- Runs before the messages are deleted with their thread or tenant. PostgreSQL cascades.
--- name: message_words_drop_thread
-{{sqlite:
-DELETE FROM message_words WHERE rowid IN (SELECT event_id FROM messages
-    WHERE tenant_id = :tenant_id AND thread_id = :thread_id);
-}}
-
--- name: message_words_drop_tenant
-{{sqlite:
-DELETE FROM message_words WHERE rowid IN (SELECT event_id FROM messages
-    WHERE tenant_id = :tenant_id);
-}}
 
 -- SQLite's index returns matches newest first. PostgreSQL's index returns all matches, which are
 -- sorted before a message is read; OFFSET 0 prevents a scan of all messages instead.
@@ -157,10 +147,10 @@ ORDER BY m.event_id DESC;
 SELECT tenant_id, thread_id FROM messages WHERE NOT is_searchable
 ORDER BY tenant_id, thread_id, seq LIMIT 1;
 
--- name: message_list_unsearchable
+-- name: message_next_unsearchable
 SELECT {{message_columns}}, NULL AS debug FROM messages AS m
 WHERE m.tenant_id = :tenant_id AND m.thread_id = :thread_id AND NOT m.is_searchable
-ORDER BY m.seq LIMIT :limit;
+ORDER BY m.seq LIMIT 1;
 
 -- name: message_set_searchable
 UPDATE messages SET is_searchable = {{sqlite: 1}}{{postgres: true}}

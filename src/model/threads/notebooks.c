@@ -18,6 +18,21 @@ enum error notebook_get(struct context *c, struct uuid id, struct notebook *out_
     return !found ? context_not_found(c, "notebook", id) : OK;
 }
 
+enum error notebook_find(struct context *c, int64_t number, struct uuid *out_id)
+{
+    struct query q;
+    context_query(c, &q, &SQL_NOTEBOOK_BY_NUMBER);
+    query_i64(&q, number, number);
+    bool found = query_next(&q);
+    struct uuid id = found ? row_uuid(&q) : UUID_NIL;
+    TRY(query_end(&q));
+    if (!found)
+        return problem_set(
+            c->problem, ERR_NOT_FOUND, "the notebook %lld does not exist", (long long)number);
+    *out_id = id;
+    return OK;
+}
+
 enum error notebook_of_thread(
     struct context *c, struct uuid thread_id, struct notebook *out_notebook)
 {

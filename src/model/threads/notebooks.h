@@ -32,6 +32,8 @@ struct notebook {
 MUST_CHECK enum error notebook_create(struct context *c, struct notebook *notebook);
 MUST_CHECK enum error notebook_get(
     struct context *c, struct uuid id, struct notebook *out_notebook);
+/* Returns the id of the notebook with this number. */
+MUST_CHECK enum error notebook_find(struct context *c, int64_t number, struct uuid *out_id);
 /* Newest first; `before` NULL: from the newest. */
 MUST_CHECK enum error notebook_list(struct context *c, const struct uuid *before, struct page *page,
     struct notebook *out_notebooks);

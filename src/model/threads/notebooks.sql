@@ -15,6 +15,9 @@
 -- name: notebook_get
 {{notebook_whole}} WHERE n.tenant_id = :tenant_id AND n.id = :id;
 
+-- name: notebook_by_number
+SELECT id FROM notebook_records WHERE tenant_id = :tenant_id AND number = :number;
+
 -- name: notebook_of_thread
 {{notebook_whole}} WHERE n.tenant_id = :tenant_id AND n.id = (
     SELECT l.notebook_id FROM notebook_threads AS l

@@ -113,10 +113,9 @@ enum error participant_may_see(struct context *c, struct uuid thread_id, bool *o
 
 static void read_row(struct context *c, struct query *q, struct participant *out)
 {
-    int64_t online_until;
     participant_read(q, out);
-    out->told_online = row_i64_if(q, &online_until);
-    out->online = out->told_online && online_until > c->lease_now_us;
+    out->told_online = row_i64_if(q, &out->online_until);
+    out->online = out->told_online && out->online_until > c->lease_now_us;
 }
 
 /* Reads at most one row and ends the query. */
@@ -142,15 +141,22 @@ enum error participant_get(
     return !found ? context_not_found(c, "participant", id) : OK;
 }
 
-enum error participant_find(struct context *c, struct uuid thread_id, struct str principal,
+/* Without the lock of the thread. */
+static enum error look_up(struct context *c, struct uuid thread_id, struct str principal,
     bool *out_found, struct participant *out_participant)
 {
     struct query q;
-    TRY(context_lock_thread(c, thread_id));
     context_query(c, &q, &SQL_PARTICIPANT_BY_PRINCIPAL);
     query_uuid(&q, thread_id, thread_id);
     query_text(&q, principal, principal);
     return read_one(c, &q, out_found, out_participant);
+}
+
+enum error participant_find(struct context *c, struct uuid thread_id, struct str principal,
+    bool *out_found, struct participant *out_participant)
+{
+    TRY(context_lock_thread(c, thread_id));
+    return look_up(c, thread_id, principal, out_found, out_participant);
 }
 
 enum error participant_self(
@@ -594,9 +600,33 @@ enum error participant_heartbeat(
         return problem_set(c->problem, ERR_CONFLICT, "the participant has left");
     if (spoke)
         p->status = status;
+    int64_t until_us = c->lease_now_us + ttl_s * 1000000;
+    if (p->online && p->online_until > until_us)
+        until_us = p->online_until;
     TRY(tell_presence(c, p, ttl_s > 0, spoke));
-    TRY(set_online(c, p, ttl_s > 0, c->lease_now_us + ttl_s * 1000000));
+    TRY(set_online(c, p, ttl_s > 0, until_us));
     return participant_get(c, p->thread_id, p->id, p);
+}
+
+static bool must_renew(const struct context *c, const struct participant *p)
+{
+    const int64_t half_us = INT64_C(1000000) * PARTICIPANT_STREAM_ONLINE_S / 2;
+    return p->active && (!p->told_online || p->online_until < c->lease_now_us + half_us);
+}
+
+enum error participant_stay_online(struct context *c, struct uuid thread_id)
+{
+    struct participant p;
+    bool found;
+    TRY(look_up(c, thread_id, c->principal, &found, &p));
+    if (!found || !must_renew(c, &p))
+        return OK;
+    TRY(participant_find(c, thread_id, c->principal, &found, &p));
+    if (!found || !must_renew(c, &p))
+        return OK;
+    TRY(tell_presence(c, &p, true, false));
+    return set_online(
+        c, &p, true, c->lease_now_us + INT64_C(1000000) * PARTICIPANT_STREAM_ONLINE_S);
 }
 
 enum error participant_list_silent(

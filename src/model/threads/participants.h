@@ -23,6 +23,7 @@ enum {
     PARTICIPANT_METADATA_MAX_BYTES = 16 * 1024,
     PARTICIPANT_ONLINE_MAX_S = 3600,
     PARTICIPANT_ONLINE_DEFAULT_S = 60,
+    PARTICIPANT_STREAM_ONLINE_S = 30, /* after the last renewal by an open stream */
 };
 
 /* clang-format off */
@@ -50,7 +51,8 @@ struct participant {
     bool active;
     bool barred; /* another principal removed its access: shares do not restore it */
     bool online;
-    bool told_online; /* in the newest event; the sweep appends the event of its end */
+    bool told_online;     /* in the newest event; the sweep appends the event of its end */
+    int64_t online_until; /* in lease time, if told_online */
     struct str metadata;
     int64_t created_at;
     int64_t updated_at;
@@ -138,10 +140,14 @@ MUST_CHECK enum error participant_admit(
 MUST_CHECK enum error participant_withdraw(
     struct context *c, struct participant *p, enum permission permission);
 
-/* Makes the participant online for `ttl_s` seconds; 0: offline. A principal may do this only for
- * itself. */
+/* Makes the participant online for at least `ttl_s` seconds; 0: offline. A principal may do this
+ * only for itself. */
 MUST_CHECK enum error participant_heartbeat(
     struct context *c, struct participant *p, int64_t ttl_s, struct str status);
+/* Keeps the context's principal online, while it has an open stream of the thread. Writes only when
+ * less than half of PARTICIPANT_STREAM_ONLINE_S remains. Does nothing if it does not participate.
+ */
+MUST_CHECK enum error participant_stay_online(struct context *c, struct uuid thread_id);
 /* Lists threads of all tenants with a participant whose time online has expired. */
 MUST_CHECK enum error participant_list_silent(
     struct context *c, size_t limit, struct owned_id *out_silent, size_t *out_count);

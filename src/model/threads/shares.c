@@ -267,7 +267,10 @@ static enum error check_not_removed(struct context *c, const struct share *share
     return OK;
 }
 
-static enum error give_copy(struct context *c, const struct share *share, struct redeemed *out)
+/* The last slice checks everything again. If another request has given the principal a copy
+ * meanwhile, the sweep deletes this one. */
+static enum error give_copy(struct context *c, const struct share *share,
+    struct thread_copying *copying, struct redeemed *out, bool *out_more)
 {
     struct participant self;
     bool found = false;
@@ -276,7 +279,10 @@ static enum error give_copy(struct context *c, const struct share *share, struct
         return OK;
     TRY(check_not_removed(c, share));
     TRY(check_left(c, share));
-    TRY(thread_copy(c, share->thread_id, share->id, &out->thread_id));
+    TRY(thread_copy(c, share->thread_id, share->id, copying, out_more));
+    if (*out_more)
+        return OK;
+    out->thread_id = copying->id;
     TRY(participant_self(c, out->thread_id, &found, &self));
     assert(found); /* the creator of a thread participates in it */
     const struct redemption r = {.previous_permission = STR_NONE,
@@ -288,10 +294,11 @@ static enum error give_copy(struct context *c, const struct share *share, struct
     return note(c, share, &r);
 }
 
-enum error share_redeem(
-    struct context *c, struct str token, struct str name, struct redeemed *out_redeemed)
+enum error share_redeem(struct context *c, struct str token, struct str name,
+    struct thread_copying *copying, struct redeemed *out_redeemed, bool *out_more)
 {
     struct share share;
+    *out_more = false;
     if (str_is_none(c->principal))
         return problem_set(c->problem, ERR_CONFLICT,
             "redeeming a share requires a principal: use a key with a principal, or send "
@@ -300,7 +307,7 @@ enum error share_redeem(
     TRY(check_usable(c, &share));
     *out_redeemed =
         (struct redeemed){.share_id = share.id, .kind = share.kind, .has_changed = true};
-    return share.kind == SHARE_COPY ? give_copy(c, &share, out_redeemed)
+    return share.kind == SHARE_COPY ? give_copy(c, &share, copying, out_redeemed, out_more)
                                     : give_part(c, &share, name, out_redeemed);
 }
 

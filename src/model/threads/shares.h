@@ -12,6 +12,7 @@
 #define MODEL_THREADS_SHARES_H
 
 #include "model/threads/participants.h"
+#include "model/threads/thread_copy.h"
 
 enum {
     SHARES_MAX = 1000, /* of a thread, not counting those that cannot be redeemed */
@@ -89,9 +90,10 @@ struct redeemed {
 };
 /* Redeems a share for the context's principal. ERR_NOT_FOUND: no share of the tenant has this
  * token. A principal that already has the access, or a copy, is not counted. `name` is that of a
- * new participant, or STR_NONE. */
-MUST_CHECK enum error share_redeem(
-    struct context *c, struct str token, struct str name, struct redeemed *out_redeemed);
+ * new participant, or STR_NONE. out_more: a slice of the copy was made; call again in another job.
+ */
+MUST_CHECK enum error share_redeem(struct context *c, struct str token, struct str name,
+    struct thread_copying *copying, struct redeemed *out_redeemed, bool *out_more);
 
 /* Records that the participant has access by name, which revoking a share does not remove. */
 MUST_CHECK enum error share_settle(struct context *c, struct uuid participant_id);

@@ -1,11 +1,19 @@
 -- SPDX-License-Identifier: Apache-2.0
 -- types: tenant_id uuid, source_id uuid, thread_id uuid, id uuid, new_id uuid, principal text
--- types: now int, limit int, event_id int
+-- types: now int, limit int, last int, event_id int
 
 -- Deleted messages are not copied.
 -- name: copy_list_messages
-SELECT id FROM messages
+SELECT size_bytes FROM messages
 WHERE tenant_id = :tenant_id AND thread_id = :source_id AND deleted_at IS NULL
+ORDER BY seq LIMIT :limit;
+
+-- Messages have the same seq in the copy. Those of the copy's own log come behind :last.
+-- name: copy_next_messages
+SELECT id, size_bytes FROM messages
+WHERE tenant_id = :tenant_id AND thread_id = :source_id AND deleted_at IS NULL AND seq <= :last
+    AND seq > coalesce((SELECT max(o.seq) FROM messages AS o
+        WHERE o.tenant_id = :tenant_id AND o.thread_id = :thread_id AND o.seq <= :last), 0)
 ORDER BY seq LIMIT :limit;
 
 -- Messages refer to each other by id; the copies are matched by seq, which is the same in both
@@ -27,8 +35,20 @@ SELECT {{sqlite: :event_id}}{{postgres: coalesce(:event_id, nextval('event_ids')
 FROM messages AS m
 WHERE m.tenant_id = :tenant_id AND m.id = :id AND m.thread_id = :source_id;
 
+-- The content of files is not copied.
 -- name: copy_list_files
-SELECT id FROM files WHERE tenant_id = :tenant_id AND thread_id = :source_id LIMIT :limit;
+SELECT {{bytes_of: metadata}} AS size_bytes FROM files
+WHERE tenant_id = :tenant_id AND thread_id = :source_id LIMIT :limit;
+
+-- Both engines read the list of NOT IN once. Without statistics, PostgreSQL executes NOT EXISTS row
+-- by row, with an index of which all rows of the copy match.
+-- define of_copy: (SELECT o.name FROM files AS o
+--   | WHERE o.tenant_id = :tenant_id AND o.thread_id = :thread_id)
+-- name: copy_next_files
+SELECT f.id, {{bytes_of: f.metadata}} AS size_bytes FROM files AS f
+WHERE f.tenant_id = :tenant_id AND f.thread_id = :source_id
+    AND f.name NOT IN {{of_copy}}
+ORDER BY f.name LIMIT :limit;
 
 -- name: copy_file
 INSERT INTO files (tenant_id, id, thread_id, name, last_version, current_version, metadata,
@@ -45,14 +65,29 @@ FROM files AS f JOIN file_versions AS v
     ON v.tenant_id = f.tenant_id AND v.file_id = f.id AND v.version = f.current_version
 WHERE f.tenant_id = :tenant_id AND f.id = :id;
 
+-- name: copy_list_ends
+SELECT name FROM file_ends WHERE tenant_id = :tenant_id AND thread_id = :source_id LIMIT :limit;
+
 -- name: copy_file_ends
 INSERT INTO file_ends (tenant_id, thread_id, name, last_version)
-SELECT tenant_id, :thread_id, name, last_version FROM file_ends
-WHERE tenant_id = :tenant_id AND thread_id = :source_id;
+SELECT e.tenant_id, :thread_id, e.name, e.last_version FROM file_ends AS e
+WHERE e.tenant_id = :tenant_id AND e.thread_id = :source_id
+    AND e.name NOT IN {{of_copy}};
 
 -- name: copy_list_states
-SELECT id FROM state_documents
-WHERE tenant_id = :tenant_id AND thread_id = :source_id AND deleted_at IS NULL LIMIT :limit;
+SELECT v.size_bytes FROM state_documents AS d JOIN state_versions AS v
+    ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
+WHERE d.tenant_id = :tenant_id AND d.thread_id = :source_id AND d.deleted_at IS NULL
+LIMIT :limit;
+
+-- name: copy_next_states
+SELECT d.id, v.size_bytes FROM state_documents AS d JOIN state_versions AS v
+    ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
+WHERE d.tenant_id = :tenant_id AND d.thread_id = :source_id AND d.deleted_at IS NULL
+    AND (d.agent_id, d.kind, d.name) NOT IN (SELECT o.agent_id, o.kind, o.name
+        FROM state_documents AS o {{sqlite: INDEXED BY state_documents_by_thread}}
+        WHERE o.tenant_id = :tenant_id AND o.thread_id = :thread_id)
+ORDER BY d.id LIMIT :limit;
 
 -- name: copy_state
 INSERT INTO state_documents (tenant_id, id, kind, agent_id, thread_id, name, created_at, updated_at)
@@ -66,3 +101,13 @@ SELECT v.tenant_id, :new_id, 1, v.description, v.data, v.json_schema, v.ui_schem
 FROM state_documents AS d JOIN state_versions AS v
     ON v.tenant_id = d.tenant_id AND v.state_id = d.id AND v.version = d.version
 WHERE d.tenant_id = :tenant_id AND d.id = :id;
+
+-- --- The participant of the copy ---------------------------------------------------------------
+
+-- name: copy_hide
+UPDATE participants SET active = {{sqlite: 0}}{{postgres: false}}
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND principal = :principal;
+
+-- name: copy_show
+UPDATE participants SET active = {{sqlite: 1}}{{postgres: true}}
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND principal = :principal;

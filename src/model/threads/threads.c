@@ -262,6 +262,7 @@ static enum error create(struct context *c, struct thread *thread, bool *out_is_
         return problem_fault(c->problem, STR("/status"), "must be active for a new thread");
     thread->id = uuid_v7();
     thread->key_owner = str_is_none(thread->key) ? STR_NONE : c->principal;
+    TRY(quota_check_threads(c));
     TRY(insert_row(c, thread, &changed));
     *out_is_free = changed > 0;
     if (changed == 0)
@@ -338,11 +339,18 @@ static enum error find_own_or_shared(struct context *c, struct str key, bool *ou
     return OK;
 }
 
+enum error thread_find_by_key(
+    struct context *c, struct str key, bool *out_found, struct thread *out_thread)
+{
+    bool exists;
+    return find_own_or_shared(c, key, &exists, out_found, out_thread);
+}
+
 enum error thread_get_by_key(struct context *c, struct str key, struct thread *out_thread)
 {
-    bool found, may_see;
-    TRY(find_own_or_shared(c, key, &found, &may_see, out_thread));
-    if (!may_see)
+    bool found;
+    TRY(thread_find_by_key(c, key, &found, out_thread));
+    if (!found)
         return problem_set(c->problem, ERR_NOT_FOUND, "no thread has this key");
     return OK;
 }
@@ -537,25 +545,9 @@ enum error thread_set_recent_run(struct context *c, struct thread *thread, struc
     return thread_get_head(c, thread->id, thread);
 }
 
-enum error thread_delete(struct context *c, struct uuid id)
+enum error thread_report_deletion(struct context *c, const struct thread *thread)
 {
-    struct thread thread;
-    int64_t pruned;
-    TRY(thread_get_head(c, id, &thread));
-    TRY(context_check_match(c, thread.version));
-    TRY(event_prune(c, id, INT64_MAX, &pruned));
-    TRY(event_keep_pruned(c, id));
-    TRY(emit(c, id, "thread.deleted", thread.status, THREAD_STATUS_NONE));
-    TRY(audit_record(c, "thread.deleted", "thread", id, STR_NONE));
-    TRY(state_delete_of_thread(c, id));
-    TRY(message_forget_thread(c, id));
-    TRY(blob_doubt_thread(c, id));
-    TRY(snapshot_discard_thread(c, id));
-    struct query q;
-    context_query(c, &q, &SQL_THREAD_DELETE);
-    query_uuid(&q, id, id);
-    event_forget_thread(c, id);
-    return query_run(&q);
+    return emit(c, thread->id, "thread.deleted", thread->status, THREAD_STATUS_NONE);
 }
 
 /* --- Undo ----------------------------------------------------------------------------------- */

@@ -90,6 +90,8 @@ MUST_CHECK enum error thread_create(struct context *c, struct thread *thread);
  */
 MUST_CHECK enum error thread_ensure(struct context *c, struct thread *thread, bool *out_is_new);
 /* A principal finds only threads in which it participates. */
+MUST_CHECK enum error thread_find_by_key(
+    struct context *c, struct str key, bool *out_found, struct thread *out_thread);
 MUST_CHECK enum error thread_get_by_key(
     struct context *c, struct str key, struct thread *out_thread);
 MUST_CHECK enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread);
@@ -118,13 +120,25 @@ MUST_CHECK enum error thread_list(struct context *c, const struct thread_filter 
 /* Replaces the members that clients may change. `before` was read in this transaction. */
 MUST_CHECK enum error thread_update(
     struct context *c, const struct thread *before, struct thread *after);
+/* Returns `context` with one more message, {"seq","role","content"}, at the end of its `tail`. A
+ * fault names `pointer`. */
+MUST_CHECK enum error thread_context_append(struct context *c, struct str context, const char *role,
+    struct str content_json, struct str pointer, struct str *out_context);
 /* Appends an event with the names of the changed members, except the status, and reads `after`
  * again. */
 MUST_CHECK enum error thread_tell_update(
     struct context *c, const struct thread *before, struct thread *after);
-/* Deletes the thread with its runs and events. One event remains, which reports the deletion in the
- * tenant-wide stream. */
-MUST_CHECK enum error thread_delete(struct context *c, struct uuid id);
+/* Deletes a slice of the thread with its runs and events (tenancy/deletions.h); out_more: the
+ * thread still exists, and another job must continue. One event remains, which reports the deletion
+ * in the tenant-wide stream. */
+MUST_CHECK enum error thread_delete_some(struct context *c, struct uuid id, bool *out_more);
+/* The same within a larger deletion or an undo: without a condition, an audit record and an event.
+ */
+struct slice;
+MUST_CHECK enum error thread_discard_some(
+    struct context *c, struct slice *s, struct uuid id, bool *out_more);
+/* Appends the event of the deletion, the last one of the thread. */
+MUST_CHECK enum error thread_report_deletion(struct context *c, const struct thread *thread);
 
 /* Changes only the status. */
 MUST_CHECK enum error thread_set_status(

@@ -7,14 +7,15 @@
  *
  * Rows are spooled through a plain file (`fd`), which the caller opens and closes.
  *
- *   export   archive_export_rows reads all rows in one READ job, so that they are consistent; then
- *            archive_export_fill copies the content, outside of any job
+ *   export   archive_export_rows reads all rows in one READ_LONG job, so that they are consistent;
+ *            then archive_export_fill copies the content, outside of any job
  *   import   archive_verify checks every byte and every rule that depends on the file alone;
- *            archive_stage makes its content durable; archive_apply adds all rows in one WRITE
- *            job, or none
+ *            archive_check searches for conflicts with the tenant, in READ jobs; archive_stage
+ *            makes the content durable; archive_add adds the rows, a slice in each WRITE job. An
+ *            import that ends before its last slice is undone: see imports.h
  *
- * Memory is bounded: rows are processed one at a time. Only 40 bytes for each object with an id and
- * 64 for each content are kept.
+ * Memory is bounded: rows are processed one at a time. Only 48 bytes for each object with an id and
+ * 72 for each content are kept.
  */
 #ifndef MODEL_UPKEEP_ARCHIVE_H
 #define MODEL_UPKEEP_ARCHIVE_H
@@ -27,9 +28,11 @@
 enum { ARCHIVE_VERSION = 1 };
 
 enum {
-    /* Limits of an import. One transaction adds all rows while other writers wait. */
-    ARCHIVE_MAX_ROWS = 1000 * 1000,
+    /* Limits of an import, which bound its memory. */
+    ARCHIVE_MAX_ROWS = 5 * 1000 * 1000,
     ARCHIVE_MAX_BLOBS = 1000 * 1000,
+    /* The agents and threads, which the answer lists. */
+    ARCHIVE_MAX_LISTED = 200 * 1000,
 };
 #define ARCHIVE_MAX_BYTES ((uint64_t)1 << 40)
 
@@ -67,10 +70,13 @@ MUST_CHECK enum error archive_find_subject(
     struct context *c, const struct archive_subject *subject);
 
 struct archive_export;
-struct archive_export *archive_export_create(int fd);
+/* `may_continue` is called before each page of rows and each piece of content; an error of it ends
+ * the export. NULL: the export always continues. */
+struct archive_export *archive_export_create(
+    int fd, enum error (*may_continue)(void *data), void *data);
 void archive_export_destroy(struct archive_export *x); /* accepts NULL */
-/* In a READ job; each call starts the file over. Leaves holes for the content, so that the size is
- * final. */
+/* In a READ_LONG job; each call starts the file over. Leaves holes for the content, so that the
+ * size is final. */
 MUST_CHECK enum error archive_export_rows(
     struct context *c, const struct archive_subject *subject, struct archive_export *x);
 uint64_t archive_export_size(const struct archive_export *x);
@@ -97,6 +103,13 @@ struct archive_source {
     void *data;
 };
 
+/* clang-format off */
+#define ARCHIVE_NAME_MODES(X)                                                                     \
+    X(ARCHIVE_NAMES_KEEP,   "keep")   /* an agent with a name that already exists is a conflict */ \
+    X(ARCHIVE_NAMES_RENAME, "rename") /* the imported agent gets another name */
+/* clang-format on */
+ENUM_DECLARE(archive_names, ARCHIVE_NAMES_NONE, archive_name_modes, ARCHIVE_NAME_MODES);
+
 struct archive;
 struct archive *archive_create(const struct archive_source *source, uint64_t size_bytes);
 void archive_destroy(struct archive *a); /* accepts NULL */
@@ -114,18 +127,29 @@ void archive_unstage(struct archive *a, struct store *store, struct uuid tenant_
 struct archive_subject archive_subject(const struct archive *a);
 struct archive_counts archive_counts(const struct archive *a);
 
-/* Adds the rows of a verified and staged archive. May be called again. ERR_CONFLICT names the
- * existing row. `dry` only searches for conflicts. */
-MUST_CHECK enum error archive_apply(
-    struct context *c, struct archive *a, enum archive_ids ids, bool dry);
+/* Before archive_check: an agent whose name the tenant already has gets a number behind it, up to
+ * this one. Agents of the archive of a thread are matched by their names instead. */
+enum { ARCHIVE_NAME_NUMBER_MAX = 100 };
+void archive_rename_agents(struct archive *a);
+/* For a verified archive whose rows are spooled. In READ jobs: compares some rows with the tenant;
+ * out_more: call again. ERR_CONFLICT names the existing row. */
+MUST_CHECK enum error archive_check(
+    struct context *c, struct archive *a, enum archive_ids ids, bool *out_more);
+/* In WRITE jobs, after archive_check and archive_stage: adds some rows. out_more: commit, and call
+ * again in another job. Otherwise the import is complete with this commit. */
+MUST_CHECK enum error archive_add(
+    struct context *c, struct archive *a, enum archive_ids ids, bool *out_more);
+/* For import_fail, if archive_add fails or is not called to the end. */
+struct uuid archive_import_id(const struct archive *a);
 
 /* An imported thread or agent and its ids. */
 struct archive_mapped {
     struct str type; /* "thread" or "agent" */
     struct uuid from;
     struct uuid to;
-    bool was_there;   /* an agent that the tenant already had */
-    bool key_dropped; /* a thread whose key another thread of the tenant has */
+    bool was_there;        /* an agent that the tenant already had */
+    bool key_dropped;      /* a thread whose key another thread of the tenant has */
+    struct str renamed_to; /* an agent whose name another agent had; lives as long as the archive */
 };
 /* Returns the i-th of them, or false past the last. */
 bool archive_mapped(const struct archive *a, size_t i, struct archive_mapped *out_mapped);

@@ -31,6 +31,13 @@ static enum error judge_definition(struct archive_walk *w, const struct archive_
     return agent_definition_complete(&c, &definition, ALL_AGENT_PARTS, again);
 }
 
+enum error archive_judge_used_version(struct archive_walk *w, const struct archive_value *row)
+{
+    struct semver unused;
+    return semver_parse(text(w, row, "version"), &unused) ? judge_definition(w, row)
+                                                          : broken(w, "\"version\" " SEMVER_RULE);
+}
+
 enum error archive_judge_agent_version(
     struct archive_walk *w, const struct archive_value *row, uint32_t agent)
 {

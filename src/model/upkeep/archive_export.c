@@ -23,6 +23,8 @@ struct blob_place {
 
 struct archive_export {
     int fd;
+    enum error (*may_continue)(void *data);
+    void *data;
     uint64_t at; /* the position in the file to which `out` will be written */
     struct buf out;
     /* The member that is being written. */
@@ -34,13 +36,20 @@ struct archive_export {
     struct blob_place *blobs;
     size_t n_blobs;
     size_t cap_blobs;
+    struct sha256 *items; /* of a thread, sorted */
+    size_t n_items;
+    size_t cap_items;
+    size_t next_item;                  /* the first that is not written */
     struct item_dictionary dictionary; /* while the rows are read */
 };
 
-struct archive_export *archive_export_create(int fd)
+struct archive_export *archive_export_create(
+    int fd, enum error (*may_continue)(void *data), void *data)
 {
     struct archive_export *x = MEM_NEW(struct archive_export);
     x->fd = fd;
+    x->may_continue = may_continue;
+    x->data = data;
     buf_init(&x->out, WRITE_BYTES + ARCHIVE_LINE_MAX_BYTES);
     return x;
 }
@@ -60,6 +69,7 @@ void archive_export_destroy(struct archive_export *x)
     drop_hash(x);
     buf_deinit(&x->out);
     mem_free(x->blobs);
+    mem_free(x->items);
     mem_free(x);
 }
 
@@ -71,6 +81,19 @@ uint64_t archive_export_size(const struct archive_export *x)
 struct sha256 archive_export_digest(const struct archive_export *x)
 {
     return x->digest;
+}
+
+static enum error may_continue(const struct archive_export *x)
+{
+    return x->may_continue != NULL ? x->may_continue(x->data) : OK;
+}
+
+/* Before each page. */
+static enum error turn_page(struct context *c, const struct archive_export *x)
+{
+    TRY(may_continue(x));
+    tx_extend(c->tx);
+    return OK;
 }
 
 /* --- Bytes ---------------------------------------------------------------------------------- */
@@ -172,6 +195,78 @@ static enum error write_row(struct archive_export *x, const struct archive_membe
     return account(x, from, problem);
 }
 
+/* --- The items of a thread ------------------------------------------------------------------ */
+
+static int compare_hashes(const void *a, const void *b)
+{
+    return memcmp(a, b, SHA256_LEN);
+}
+
+static void sort_items(struct archive_export *x)
+{
+    size_t n = 0;
+    if (x->n_items > 0)
+        qsort(x->items, x->n_items, sizeof(struct sha256), compare_hashes);
+    for (size_t i = 0; i < x->n_items; i++)
+        if (n == 0 || compare_hashes(&x->items[n - 1], &x->items[i]) != 0)
+            x->items[n++] = x->items[i];
+    x->n_items = n;
+}
+
+/* Snapshots share items: duplicates are removed before the list grows. */
+static void note_item(struct archive_export *x, struct str hash)
+{
+    if (x->n_items == x->cap_items) {
+        sort_items(x);
+        if (2 * x->n_items >= x->cap_items) {
+            x->cap_items = x->cap_items == 0 ? 1024 : 2 * x->cap_items;
+            x->items = mem_realloc(x->items, x->cap_items * sizeof(struct sha256));
+        }
+    }
+    struct sha256 *item = &x->items[x->n_items++];
+    *item = (struct sha256){0};
+    memcpy(item->bytes, hash.ptr, hash.len < SHA256_LEN ? hash.len : SHA256_LEN);
+}
+
+static enum error list_items(struct context *c, struct uuid thread_id, struct archive_export *x)
+{
+    enum { PAGE = 1000 };
+    struct uuid snapshot = UUID_NIL;
+    struct sha256 hash = {0};
+    x->n_items = x->next_item = 0;
+    for (size_t n = PAGE, at = 0; n == PAGE; at += n) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct query q;
+        TRY(turn_page(c, x));
+        context_query(c, &q, &SQL_ARCHIVE_ITEM_HASHES);
+        query_uuid(&q, from, thread_id);
+        query_uuid(&q, after_id, snapshot);
+        query_bytes(&q, after_bytes, (struct str){(char *)hash.bytes, at == 0 ? 0 : SHA256_LEN});
+        query_i64(&q, limit, PAGE);
+        for (n = 0; query_next(&q); n++) {
+            snapshot = row_uuid(&q);
+            note_item(x, row_bytes(&q));
+            hash = x->items[x->n_items - 1];
+        }
+        TRY(query_end(&q));
+        arena_rewind(c->arena, mark);
+    }
+    sort_items(x);
+    return OK;
+}
+
+static void bind_items(struct archive_export *x, const struct archive_member *m, struct query *q)
+{
+    size_t left = x->n_items - x->next_item, page = (size_t)m->page_rows;
+    size_t n = left < page ? left : page;
+    query_i64(q, count, (int64_t)n);
+    query_bytes(q, hashes,
+        n == 0 ? STR("") : (struct str){(char *)&x->items[x->next_item], n * SHA256_LEN});
+    x->next_item += n;
+}
+
+/* --- Pages ---------------------------------------------------------------------------------- */
+
 /* Unpacks the value of an item: the archive has the value itself, not its stored form. */
 static enum error unpack_item(
     struct context *c, struct archive_export *x, struct arena *arena, struct archive_value *row)
@@ -199,11 +294,14 @@ static enum error write_page(struct context *c, const struct archive_subject *su
     struct arena page;
     struct query q;
     enum error e = OK;
+    TRY(turn_page(c, x));
     arena_init(&page, SIZE_MAX);
     query_begin(&q, c->tx, m->select[subject->what], &page);
     query_uuid(&q, tenant_id, c->tenant_id);
     if (statement_takes(q.statement, from))
         query_uuid(&q, from, subject->id);
+    if (statement_takes(q.statement, hashes))
+        bind_items(x, m, &q);
     archive_bind_after(m, p->has_row ? p->row : NULL, &q);
     query_i64(&q, limit, m->page_rows);
     for (*out_rows = 0; e == OK && query_next(&q);) {
@@ -243,6 +341,24 @@ static enum error write_member(struct context *c, const struct archive_subject *
     return e;
 }
 
+static int compare_blobs(const void *a, const void *b)
+{
+    const struct blob_place *left = a, *right = b;
+    return memcmp(left->sha256.bytes, right->sha256.bytes, SHA256_LEN);
+}
+
+/* The versions of files may have the same content. */
+static void sort_blobs(struct archive_export *x)
+{
+    size_t n = 0;
+    if (x->n_blobs > 0)
+        qsort(x->blobs, x->n_blobs, sizeof(struct blob_place), compare_blobs);
+    for (size_t i = 0; i < x->n_blobs; i++)
+        if (n == 0 || compare_blobs(&x->blobs[n - 1], &x->blobs[i]) != 0)
+            x->blobs[n++] = x->blobs[i];
+    x->n_blobs = n;
+}
+
 static void note_blob(struct archive_export *x, struct query *q)
 {
     if (x->n_blobs == x->cap_blobs) {
@@ -257,33 +373,61 @@ static void note_blob(struct archive_export *x, struct query *q)
     b->size_bytes = (uint64_t)row_i64(q);
 }
 
-static enum error list_blobs(
-    struct context *c, const struct archive_subject *subject, struct archive_export *x)
+enum { BLOB_PAGE_ROWS = 1000 };
+
+static enum error list_blobs_of_tenant(struct context *c, struct archive_export *x)
 {
-    enum { PAGE = 1000 };
-    static const struct sql_statement *const statements[ARCHIVE_WHAT_COUNT] = {
-        [ARCHIVE_THREAD] = &SQL_ARCHIVE_BLOBS_OF_THREAD,
-        [ARCHIVE_TENANT] = &SQL_ARCHIVE_BLOBS_OF_TENANT};
-    enum error e = OK;
-    size_t n = PAGE;
-    x->n_blobs = 0;
-    while (e == OK && n == PAGE && statements[subject->what] != NULL) {
+    for (size_t n = BLOB_PAGE_ROWS; n == BLOB_PAGE_ROWS;) {
         struct arena_mark mark = arena_mark(c->arena);
         struct str after = STR("");
         struct query q;
+        TRY(turn_page(c, x));
         if (x->n_blobs > 0)
             after = (struct str){(char *)x->blobs[x->n_blobs - 1].sha256.bytes, SHA256_LEN};
-        context_query(c, &q, statements[subject->what]);
-        if (statement_takes(q.statement, from))
-            query_uuid(&q, from, subject->id);
+        context_query(c, &q, &SQL_ARCHIVE_BLOBS_OF_TENANT);
         query_bytes(&q, after_bytes, after);
-        query_i64(&q, limit, PAGE);
+        query_i64(&q, limit, BLOB_PAGE_ROWS);
         for (n = 0; query_next(&q); n++)
             note_blob(x, &q);
-        e = query_end(&q);
+        TRY(query_end(&q));
         arena_rewind(c->arena, mark);
     }
-    return e;
+    return OK;
+}
+
+static enum error list_blobs_of_thread(
+    struct context *c, struct uuid thread_id, struct archive_export *x)
+{
+    struct uuid file = UUID_NIL;
+    int64_t version = 0;
+    for (size_t n = BLOB_PAGE_ROWS; n == BLOB_PAGE_ROWS;) {
+        struct arena_mark mark = arena_mark(c->arena);
+        struct query q;
+        TRY(turn_page(c, x));
+        context_query(c, &q, &SQL_ARCHIVE_BLOBS_OF_THREAD);
+        query_uuid(&q, from, thread_id);
+        query_uuid(&q, after_id, file);
+        query_i64(&q, after_number, version);
+        query_i64(&q, limit, BLOB_PAGE_ROWS);
+        for (n = 0; query_next(&q); n++) {
+            file = row_uuid(&q);
+            version = row_i64(&q);
+            note_blob(x, &q);
+        }
+        TRY(query_end(&q));
+        arena_rewind(c->arena, mark);
+    }
+    sort_blobs(x);
+    return OK;
+}
+
+static enum error list_blobs(
+    struct context *c, const struct archive_subject *subject, struct archive_export *x)
+{
+    x->n_blobs = 0;
+    if (subject->what == ARCHIVE_THREAD)
+        return list_blobs_of_thread(c, subject->id, x);
+    return subject->what == ARCHIVE_TENANT ? list_blobs_of_tenant(c, x) : OK;
 }
 
 enum error archive_find_subject(struct context *c, const struct archive_subject *subject)
@@ -337,6 +481,7 @@ static enum error place_content(struct archive_export *x, struct problem *proble
     uint64_t bytes = 0;
     for (size_t i = 0; i < x->n_blobs; i++) {
         bytes += x->blobs[i].size_bytes;
+        TRY(may_continue(x));
         TRY(place_blob(x, &x->blobs[i], problem));
     }
     return write_end(x, bytes, problem);
@@ -368,6 +513,8 @@ enum error archive_export_rows(
         e = write_head(x, subject, c->problem);
     if (e == OK)
         e = item_dictionary_newest(c, c->arena, &x->dictionary);
+    if (e == OK && subject->what == ARCHIVE_THREAD)
+        e = list_items(c, subject->id, x);
     for (size_t i = 0; e == OK && i < MEMBER_COUNT; i++)
         e = write_member(c, subject, x, &archive_members[i]);
     item_dictionary_release(&x->dictionary);
@@ -387,7 +534,9 @@ static enum error copy_blob(struct archive_export *x, const struct blob_place *b
     enum error e = OK;
     while (e == OK && at < b->size_bytes) {
         size_t size = 0;
-        e = content_read(r, at, piece, CONTENT_PIECE_BYTES, &size);
+        e = may_continue(x);
+        if (e == OK)
+            e = content_read(r, at, piece, CONTENT_PIECE_BYTES, &size);
         if (e == OK && size == 0)
             e = ERR_DAMAGED;
         struct str got = {piece, e == OK ? size : 0};

@@ -9,6 +9,7 @@
 
 ENUM_DEFINE(archive_whats, ARCHIVE_WHATS);
 ENUM_DEFINE(archive_id_modes, ARCHIVE_ID_MODES);
+ENUM_DEFINE(archive_name_modes, ARCHIVE_NAME_MODES);
 
 /* --- cairn.json ----------------------------------------------------------------------------- */
 

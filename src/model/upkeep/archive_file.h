@@ -6,6 +6,7 @@
 #ifndef MODEL_UPKEEP_ARCHIVE_FILE_H
 #define MODEL_UPKEEP_ARCHIVE_FILE_H
 
+#include "model/execution/runs.h"
 #include "model/upkeep/archive_tables.h"
 
 /* --- cairn.json and manifest.json: the same bytes for the same content ---------------------- */
@@ -31,8 +32,9 @@ struct str manifest_text(const struct archive_manifest *m);
 struct archive_entry {
     struct uuid from;
     struct uuid to;
-    uint32_t owner;   /* the number of its thread, or NO_OWNER */
-    uint32_t fact;    /* the depth of a run or snapshot, else a version */
+    uint32_t owner; /* the number of its thread, or NO_OWNER */
+    uint32_t fact;  /* the depth of a run or snapshot, else a version */
+    enum run_status status;
     bool is_open;     /* a row that belongs to it must follow */
     bool was_there;   /* an agent that the tenant already had */
     bool key_dropped; /* a thread whose key another thread has */
@@ -68,8 +70,9 @@ struct archive_content {
     uint64_t size_bytes;
     bool is_named; /* a version of a file refers to it */
     bool is_staged;
-    bool is_adopted;
-    struct uuid id; /* of the staged content */
+    bool is_adopted;     /* by the last job that added a version with it */
+    bool may_be_adopted; /* by a job that was perhaps committed */
+    struct uuid id;      /* of the staged content */
 };
 
 /* The name of a file in its thread, or a version of an agent: the beginning of the hash. */
@@ -92,15 +95,29 @@ struct archive_thread {
     bool is_in_notebook;
 };
 
+/* An agent by the hash of its name. */
+struct archive_agent_name {
+    struct archive_name hash; /* the first member: it is compared alone */
+    uint32_t agent;
+};
+
 /* A link between agents, by their numbers. */
 struct archive_link {
     uint32_t parent;
     uint32_t child;
 };
 
+/* A place between two rows. The end of the archive is behind the last member. */
+struct archive_position {
+    size_t member;
+    uint64_t offset; /* of the next line in the member */
+    int64_t line;    /* the number of lines before it */
+};
+
 struct archive {
-    struct archive_source source;
-    int fd; /* of the spooled rows, from which the source reads */
+    struct archive_source source; /* of the rows */
+    struct archive_source whole;  /* of rows and contents */
+    int fd;                       /* of the spooled rows, from which the source reads */
     uint64_t size_bytes;
     struct archive_subject subject;
     struct archive_place head;
@@ -112,8 +129,16 @@ struct archive {
     size_t n_contents;
     size_t cap_contents;
     uint64_t content_bytes;
-    struct store *staged_in;    /* its sweep waits for the import; NULL: nothing is staged */
-    struct archive_item *items; /* by hash */
+    struct store *staged_in; /* its sweep waits for the import; NULL: nothing is staged */
+    /* The import: each job begins where the last committed one has ended. */
+    struct uuid import_id;
+    bool has_new_ids;                    /* the ids are chosen */
+    struct archive_position checked;     /* behind the rows that were compared with the tenant */
+    bool has_begun;                      /* a job has added the first slice */
+    int64_t n_committed;                 /* slices */
+    struct archive_position added;       /* behind the rows of the committed slices */
+    struct archive_position uncommitted; /* behind those of the last slice */
+    struct archive_item *items;          /* by hash */
     size_t n_items;
     size_t cap_items;
     struct archive_name *names; /* of files, including deleted ones */
@@ -126,6 +151,11 @@ struct archive {
     struct archive_link *links; /* of agents, by the parent */
     size_t n_links;
     size_t cap_links;
+    struct archive_agent_name *agent_names; /* by hash, once all rows were verified */
+    size_t n_agent_names;
+    size_t cap_agent_names;
+    bool renames_agents;
+    char **new_names; /* of agents, by number; NULL: not renamed */
 };
 
 /* Returns ERR_INVALID with this position. */
@@ -148,8 +178,17 @@ struct archive_walk {
     int64_t line;
     enum error (*take)(struct archive_walk *w, struct archive_value *row);
     void *data;
+    /* Set by `take`: the walk ends before this row, or behind it. */
+    bool stops_before;
+    bool stops_behind;
 };
 MUST_CHECK enum error archive_walk(struct archive_walk *w, enum archive_member_id member);
+/* Walks over all rows from the position on, until `take` stops the walk, and moves the position. */
+MUST_CHECK enum error archive_walk_from(struct archive_walk *w, struct archive_position *position);
+static inline bool archive_is_at_end(const struct archive_position *position)
+{
+    return position->member == MEMBER_COUNT;
+}
 
 /* --- Rules that the API also applies --------------------------------------------------------- */
 
@@ -165,6 +204,8 @@ int archive_compare_names(const void *a, const void *b);
 /* archive_agents.c: `agent` is the number of the agent to which the row belongs. */
 MUST_CHECK enum error archive_judge_agent_version(
     struct archive_walk *w, const struct archive_value *row, uint32_t agent);
+MUST_CHECK enum error archive_judge_used_version(
+    struct archive_walk *w, const struct archive_value *row);
 MUST_CHECK enum error archive_judge_activation(
     struct archive_walk *w, const struct archive_value *row, uint32_t agent);
 MUST_CHECK enum error archive_judge_link(
@@ -172,12 +213,30 @@ MUST_CHECK enum error archive_judge_link(
 /* After all rows were read: rejects duplicate versions, and cycles and long chains of links. */
 MUST_CHECK enum error archive_judge_agents(struct archive *a, struct problem *problem);
 
+/* --- Names of agents (archive_names.c) ------------------------------------------------------- */
+
+void archive_note_agent_name(struct archive *a, uint32_t agent, struct str name);
+/* After all agents were recorded: rejects the same name twice. */
+MUST_CHECK enum error archive_judge_agent_names(struct archive *a, struct problem *problem);
+void archive_free_names(struct archive *a);
+/* Replaces `name` by a free one if another agent of the tenant than `id` has it and the import may
+ * rename agents. ERR_CONFLICT: there is none. */
+MUST_CHECK enum error archive_free_agent_name(
+    struct context *c, struct archive *a, uint32_t agent, struct uuid id, struct str *name);
+/* The new name of an agent, by its number; STR_NONE: it has its own. */
+struct str archive_new_name(const struct archive *a, size_t agent);
+/* The name in this tenant of the archive's agent with this name, or the same name. */
+struct str archive_map_agent_name(const struct archive *a, struct str name);
+
 /* After all names were recorded, and before archive_judge_filenames. */
 MUST_CHECK enum error archive_sort_names_of_files(struct archive *a, struct problem *problem);
 /* Checks a message, or a version of a message. */
 MUST_CHECK enum error archive_judge_filenames(
     struct archive_walk *w, const struct archive_value *row, uint32_t thread);
 
+/* In the job that adds a version of a file: makes the staged content with this hash that of the
+ * tenant, or uses the same content that the tenant has. */
+MUST_CHECK enum error archive_adopt(struct context *c, struct archive *a, struct str sha256);
 /* Returns NULL if the archive does not have the content. */
 struct archive_content *archive_find_content(const struct archive *a, struct str sha256);
 

@@ -1,26 +1,38 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/alloc.h"
+#include "base/clock.h"
 #include "base/json/json_write.h"
 #include "model/agents/agents.h"
 #include "model/checkpoints/items.h"
 #include "model/checkpoints/snapshots.h"
-#include "model/files/blobs.h"
 #include "model/tenancy/audit.h"
+#include "model/tenancy/deletions.h"
 #include "model/threads/events.h"
 #include "model/threads/threads.h"
 #include "model/upkeep/archive.members.h"
 #include "model/upkeep/archive.sql.h"
 #include "model/upkeep/archive_file.h"
+#include "model/upkeep/imports.h"
 
 /* How far kept ids may be ahead of the server's clock. New ids are greater than kept ones. */
 #define AHEAD_MAX_MS ((uint64_t)24 * 3600 * 1000)
 
+enum {
+    /* PostgreSQL executes the statements of a slice only after they were sent, so their time is not
+     * known before its end. */
+    SLICE_ROWS = 500,
+    CHECK_US = 50 * 1000, /* of a READ job, which blocks no other */
+};
+
+/* The work of one job. */
 struct import {
     struct context *c;
     struct archive *archive;
     enum archive_ids ids;
-    bool dry;
+    bool dry;         /* only searches for conflicts */
     bool ends_thread; /* the event is the last of its thread */
+    bool has_events;  /* events were added */
+    int64_t until_us;
+    int64_t n_rows;
 };
 
 /* --- Ids ------------------------------------------------------------------------------------ */
@@ -44,22 +56,20 @@ static enum error check_kept(struct import *im, enum archive_sort sort)
         archive_sort_names[sort]);
 }
 
-/* The job may run several times: every run starts over. */
+/* Ids are chosen once: later slices refer to the rows of earlier ones. */
 static enum error choose_ids(struct import *im)
 {
-    enum error e = OK;
-    for (size_t sort = SORT_NONE + 1; e == OK && sort < SORT_COUNT; sort++) {
-        struct archive_ids_of *ids = &im->archive->ids[sort];
-        bool keeps = im->ids == ARCHIVE_IDS_KEEP;
+    struct archive *a = im->archive;
+    bool keeps = im->ids == ARCHIVE_IDS_KEEP;
+    for (size_t sort = SORT_NONE + 1; !a->has_new_ids && sort < SORT_COUNT; sort++) {
+        struct archive_ids_of *ids = &a->ids[sort];
         if (keeps)
-            e = check_kept(im, (enum archive_sort)sort);
-        for (size_t i = 0; i < ids->count; i++) {
-            ids->entries[i].to = keeps ? ids->entries[i].from : uuid_v7();
-            ids->entries[i].was_there = false;
-            ids->entries[i].key_dropped = false;
-        }
+            TRY(check_kept(im, (enum archive_sort)sort));
+        for (size_t i = 0; !keeps && i < ids->count; i++)
+            ids->entries[i].to = uuid_v7();
     }
-    return e;
+    a->has_new_ids = true;
+    return OK;
 }
 
 static struct str map_principal(const struct archive *a, struct arena *arena, struct str principal)
@@ -170,11 +180,11 @@ static enum error free_key(struct archive_walk *w, struct archive_value *row, st
     if (key->is_null)
         return OK;
     TRY(find_by(w, &SQL_ARCHIVE_TAKEN_KEY, row, &unused, &found));
+    ids_find(&w->archive->ids[SORT_THREAD], from)->key_dropped = found;
     if (!found)
         return OK;
     *key = (struct archive_value){.is_null = true};
     row[archive_field(w->member, "key_owner")] = (struct archive_value){.is_null = true};
-    ids_find(&w->archive->ids[SORT_THREAD], from)->key_dropped = true;
     return OK;
 }
 
@@ -232,15 +242,16 @@ static enum error conflict(
 static enum error find_agent(
     struct archive_walk *w, const struct archive_value *row, bool *out_was_there)
 {
-    struct archive *a = w->archive;
+    struct import *im = w->data;
+    struct archive_entry *entry =
+        ids_find(&w->archive->ids[SORT_AGENT], row[archive_field(w->member, "id")].id);
     struct uuid taken;
     TRY(find_taken(w, row, &taken, out_was_there));
-    if (!*out_was_there)
-        return OK;
-    struct archive_entry *entry =
-        ids_find(&a->ids[SORT_AGENT], row[archive_field(w->member, "id")].id);
-    entry->to = taken;
-    entry->was_there = true;
+    if (*out_was_there)
+        entry->to = taken;
+    else if (entry->was_there) /* deleted since an earlier job */
+        entry->to = im->ids == ARCHIVE_IDS_KEEP ? entry->from : uuid_v7();
+    entry->was_there = *out_was_there;
     return OK;
 }
 
@@ -278,9 +289,11 @@ static enum error bind_message(struct import *im, struct query *q)
     return e == OK && has_id ? event_raise_floor(im->c, id) : e;
 }
 
-static enum error add_row(struct archive_walk *w, const struct archive_value *row)
+static enum error add_row(
+    struct archive_walk *w, const struct archive_value *row, int64_t *out_added)
 {
     struct import *im = w->data;
+    bool is_price = w->member == &archive_members[MEMBER_PRICES];
     bool is_event = w->member == &archive_members[MEMBER_EVENTS];
     enum error e = OK;
     for (size_t i = 0; e == OK && i < COUNT_OF(w->member->add) && w->member->add[i] != NULL; i++) {
@@ -292,29 +305,51 @@ static enum error add_row(struct archive_walk *w, const struct archive_value *ro
             e = bind_event(im, &q);
         if (w->member == &archive_members[MEMBER_MESSAGES])
             e = bind_message(im, &q);
-        enum error ran = query_run(&q);
+        /* Only a price can exist already; counting the others would wait for each of them. */
+        enum error ran = is_price ? query_run_counted(&q, out_added) : query_run(&q);
         e = e == OK ? ran : e;
     }
+    im->has_events = im->has_events || is_event;
     return e;
 }
 
 /* Deletes remaining events of a deleted thread with the same id. Their ids are not used again. */
-static enum error clear_log(struct import *im, struct uuid thread_id)
+static enum error clear_log(struct import *im, struct uuid thread_id, bool *out_more)
 {
-    static const struct sql_statement *const statements[] = {
-        &SQL_ARCHIVE_CLEAR_EVENTS, &SQL_ARCHIVE_CLEAR_GARBAGE};
     int64_t next = 0;
     bool has_next = false;
     TRY(event_take_id(im->c, &has_next, &next));
     if (has_next)
         TRY(event_raise_floor(im->c, next));
-    for (size_t i = 0; i < COUNT_OF(statements); i++) {
-        struct query q;
-        context_query(im->c, &q, statements[i]);
-        query_uuid(&q, id, thread_id);
-        TRY(query_run(&q));
+    return event_clear_some(im->c, thread_id, out_more);
+}
+
+/* Records an object that is undone by itself if the import fails, not with another one. */
+static enum error record_object(struct archive_walk *w, const struct archive_value *row)
+{
+    static const enum import_kind KINDS[MEMBER_COUNT] = {
+        [MEMBER_AGENTS] = IMPORT_AGENT,
+        [MEMBER_THREADS] = IMPORT_THREAD,
+        [MEMBER_PRICES] = IMPORT_PRICE,
+        [MEMBER_EVALS] = IMPORT_EVAL,
+        [MEMBER_NOTEBOOKS] = IMPORT_NOTEBOOK,
+        [MEMBER_STORE_ITEMS] = IMPORT_STORE_ITEM,
+    };
+    struct import *im = w->data;
+    struct import_object object = {
+        .kind = KINDS[w->member - archive_members], .name = STR(""), .key = STR("")};
+    if (object.kind == IMPORT_KIND_NONE)
+        return OK;
+    if (object.kind == IMPORT_PRICE) {
+        object.name = row[archive_field(w->member, "model")].text;
+        object.number = row[archive_field(w->member, "version")].number;
+    } else if (object.kind == IMPORT_STORE_ITEM) {
+        object.name = row[archive_field(w->member, "namespace")].text;
+        object.key = row[archive_field(w->member, "key")].text;
+    } else {
+        object.id = row[archive_field(w->member, "id")].id;
     }
-    return OK;
+    return import_record(im->c, w->archive->import_id, &object);
 }
 
 /* Adds the references to items, which are in the manifest of the snapshot. */
@@ -339,8 +374,6 @@ static enum error follow(struct archive_walk *w, const struct archive_value *row
     struct uuid id = row[archive_field(w->member, "id")].id;
     event_forget_thread(im->c, id);
     struct arena_mark mark = arena_mark(im->c->arena);
-    if (im->ids == ARCHIVE_IDS_KEEP)
-        TRY(clear_log(im, id));
     TRY(thread_index_metadata(im->c, id, row[archive_field(w->member, "metadata")].text));
     arena_rewind(im->c->arena, mark);
     return OK;
@@ -355,8 +388,55 @@ static bool is_last_event(const struct archive_walk *w, const struct archive_val
            w->archive->threads[ids_number(threads, thread)].last_seq;
 }
 
+/* Numbers of notebooks and versions of prices are taken under the tenant's lock. */
+static bool needs_tenant(const struct archive_walk *w)
+{
+    return w->member == &archive_members[MEMBER_PRICES] ||
+           w->member == &archive_members[MEMBER_NOTEBOOKS] ||
+           w->member == &archive_members[MEMBER_NOTEBOOK_THREADS];
+}
+
+static enum error add(struct archive_walk *w, const struct archive_value *row)
+{
+    struct import *im = w->data;
+    int64_t n_added = 1;
+    struct arena_mark mark = arena_mark(im->c->arena);
+    if (needs_tenant(w))
+        TRY(context_lock_tenant(im->c));
+    if (w->member == &archive_members[MEMBER_FILE_VERSIONS])
+        TRY(archive_adopt(im->c, w->archive, row[archive_field(w->member, "sha256")].bytes));
+    if (w->member == &archive_members[MEMBER_THREADS] && im->ids == ARCHIVE_IDS_KEEP)
+        TRY(clear_log(im, row[archive_field(w->member, "id")].id, &w->stops_before));
+    if (w->stops_before)
+        return OK;
+    TRY(add_row(w, row, &n_added));
+    if (n_added > 0)
+        TRY(record_object(w, row));
+    TRY(follow(w, row));
+    arena_rewind(im->c->arena, mark);
+    return OK;
+}
+
+/* Renames an agent whose name is taken, and the agent of a thread or run with it. */
+static enum error map_names(
+    struct archive_walk *w, struct archive_value *row, const struct archive_entry *agent)
+{
+    struct import *im = w->data;
+    struct archive *a = w->archive;
+    if (agent != NULL)
+        return archive_free_agent_name(im->c, a, ids_number(&a->ids[SORT_AGENT], agent), agent->to,
+            &row[archive_field(w->member, "name")].text);
+    if (w->member != &archive_members[MEMBER_THREADS] && w->member != &archive_members[MEMBER_RUNS])
+        return OK;
+    struct archive_value *name = &row[archive_field(w->member, "agent")];
+    if (!name->is_null)
+        name->text = archive_map_agent_name(a, name->text);
+    return OK;
+}
+
 static enum error take_row(struct archive_walk *w, struct archive_value *row)
 {
+    const struct archive_entry *agent = NULL;
     struct import *im = w->data;
     bool was_there = false;
     if (w->member == &archive_members[MEMBER_AGENTS] && w->archive->subject.what == ARCHIVE_THREAD)
@@ -368,88 +448,26 @@ static enum error take_row(struct archive_walk *w, struct archive_value *row)
     struct uuid from = w->member == &archive_members[MEMBER_THREADS]
                            ? row[archive_field(w->member, "id")].id
                            : UUID_NIL;
+    if (w->member == &archive_members[MEMBER_AGENTS] && w->archive->subject.what != ARCHIVE_THREAD)
+        agent = ids_find(&w->archive->ids[SORT_AGENT], row[archive_field(w->member, "id")].id);
     map_row(w, row);
+    TRY(map_names(w, row, agent));
     if (w->member == &archive_members[MEMBER_EVENTS] && im->ids == ARCHIVE_IDS_REMAP)
         map_payload(w, row[archive_field(w->member, "kind")].text,
             &row[archive_field(w->member, "payload")]);
     TRY(check_free(w, row));
     if (!uuid_is_nil(from))
         TRY(free_key(w, row, from));
-    if (im->dry)
-        return OK;
-    TRY(add_row(w, row));
-    return follow(w, row);
+    return im->dry ? OK : add(w, row);
 }
 
-/* --- Content -------------------------------------------------------------------------------- */
-
-static enum error copy_out(struct archive *a, const struct archive_content *content,
-    struct content_writer *w, struct problem *problem)
+static enum error take(struct archive_walk *w, struct archive_value *row)
 {
-    CLEANUP(mem_freep) char *piece = mem_alloc(CONTENT_PIECE_BYTES);
-    uint64_t at = 0;
-    while (at < content->size_bytes) {
-        uint64_t left = content->size_bytes - at;
-        size_t size = left < CONTENT_PIECE_BYTES ? (size_t)left : CONTENT_PIECE_BYTES;
-        TRY(archive_pread(a, content->at + at, piece, size, problem));
-        TRY(content_append(w, (struct str){piece, size}));
-        at += size;
-    }
+    struct import *im = w->data;
+    TRY(take_row(w, row));
+    im->n_rows++;
+    w->stops_behind = (!im->dry && im->n_rows >= SLICE_ROWS) || clock_steady_us() >= im->until_us;
     return OK;
-}
-
-enum error archive_stage(
-    struct archive *a, struct store *store, struct uuid tenant_id, struct problem *problem)
-{
-    enum error e = OK;
-    content_stage_begin(store);
-    a->staged_in = store;
-    for (size_t i = 0; e == OK && i < a->n_contents; i++) {
-        struct archive_content *content = &a->contents[i];
-        struct content_writer *w = NULL;
-        struct content_info info;
-        content->id = uuid_v7();
-        e = content_create(store, tenant_id, content->id, &w);
-        if (e == OK)
-            e = copy_out(a, content, w, problem);
-        if (e == OK)
-            e = content_sync(w, &info);
-        if (e == OK && memcmp(info.sha256.bytes, content->sha256.bytes, SHA256_LEN) != 0)
-            e = problem_set(problem, ERR_UNAVAILABLE, "the archive changed while it was read");
-        if (e == OK)
-            content_keep(w);
-        else
-            content_abandon(w);
-        content->is_staged = e == OK;
-    }
-    return e;
-}
-
-/* The sweep deletes content that cannot be deleted here. */
-void archive_unstage(struct archive *a, struct store *store, struct uuid tenant_id, bool succeeded)
-{
-    for (size_t i = 0; i < a->n_contents; i++)
-        if (a->contents[i].is_staged && !(succeeded && a->contents[i].is_adopted))
-            (void)!content_remove(store, tenant_id, a->contents[i].id);
-}
-
-static enum error adopt(struct import *im)
-{
-    struct archive *a = im->archive;
-    enum error e = OK;
-    for (size_t i = 0; e == OK && i < a->n_contents; i++) {
-        struct archive_content *content = &a->contents[i];
-        const struct blob staged = {.id = content->id,
-            .sha256 = content->sha256,
-            .size_bytes = (int64_t)content->size_bytes};
-        struct blob stored;
-        struct arena_mark mark = arena_mark(im->c->arena);
-        e = blob_adopt(im->c, &staged, &stored);
-        content->is_adopted = e == OK && uuid_eq(stored.id, content->id);
-        if (e == OK)
-            arena_rewind(im->c->arena, mark);
-    }
-    return e;
 }
 
 /* --- All of it ------------------------------------------------------------------------------ */
@@ -476,24 +494,71 @@ static enum error record(struct import *im)
         detail_of(a, im->c->arena));
 }
 
-enum error archive_apply(struct context *c, struct archive *a, enum archive_ids ids, bool dry)
+/* A job may run several times, and only the database knows whether a run was committed. */
+static enum error begin_slice(struct import *im)
 {
-    struct import im = {.c = c, .archive = a, .ids = ids, .dry = dry};
-    struct archive_walk w = {.archive = a, .problem = c->problem, .take = take_row, .data = &im};
-    TRY(choose_ids(&im));
-    /* Only one import of a tenant at a time: a row that is free now is free when it is added. */
-    if (!dry)
-        TRY(context_lock_tenant(c));
-    if (!dry)
-        TRY(adopt(&im));
-    for (size_t i = 0; i < MEMBER_COUNT; i++)
-        TRY(archive_walk(&w, (enum archive_member_id)i));
-    if (dry)
+    struct archive *a = im->archive;
+    int64_t committed = -1;
+    if (a->has_begun)
+        TRY(import_continue(im->c, a->import_id, &committed));
+    if (committed < 0 && a->n_committed == 0) {
+        TRY(quota_check_imported(im->c, a->members[MEMBER_THREADS].rows));
+        TRY(import_begin(im->c, a->import_id));
+        a->has_begun = true;
         return OK;
+    }
+    if (committed < 0) {
+        im->c->problem->retry_after_s = 2;
+        return problem_set(im->c->problem, ERR_UNAVAILABLE,
+            "the import was interrupted for too long and is undone: try again");
+    }
+    if (committed > a->n_committed) {
+        a->n_committed = committed;
+        a->added = a->uncommitted;
+    }
+    return OK;
+}
+
+static enum error end_import(struct import *im)
+{
+    TRY(quota_check_imported(im->c, 0));
+    TRY(import_complete(im->c, im->archive->import_id));
+    return record(im);
+}
+
+enum error archive_check(struct context *c, struct archive *a, enum archive_ids ids, bool *out_more)
+{
+    struct import im = {
+        .c = c, .archive = a, .ids = ids, .dry = true, .until_us = clock_steady_us() + CHECK_US};
+    struct archive_walk w = {.archive = a, .problem = c->problem, .take = take, .data = &im};
+    TRY(choose_ids(&im));
+    TRY(archive_walk_from(&w, &a->checked));
+    *out_more = !archive_is_at_end(&a->checked);
+    return OK;
+}
+
+enum error archive_add(struct context *c, struct archive *a, enum archive_ids ids, bool *out_more)
+{
+    struct import im = {.c = c, .archive = a, .ids = ids, .until_us = clock_steady_us() + SLICE_US};
+    struct archive_walk w = {.archive = a, .problem = c->problem, .take = take, .data = &im};
+    TRY(choose_ids(&im));
+    TRY(begin_slice(&im));
+    struct archive_position position = a->added;
+    TRY(archive_walk_from(&w, &position));
+    a->uncommitted = position;
+    *out_more = !archive_is_at_end(&position);
+    if (!*out_more)
+        TRY(end_import(&im));
     tx_drop_memo(c->tx);
-    if (a->members[MEMBER_EVENTS].rows > 0)
+    /* The end of the import makes its runs ready to be claimed. */
+    if (im.has_events || !*out_more)
         event_publish_many(c);
-    return record(&im);
+    return OK;
+}
+
+struct uuid archive_import_id(const struct archive *a)
+{
+    return a->import_id;
 }
 
 bool archive_mapped(const struct archive *a, size_t i, struct archive_mapped *out_mapped)
@@ -510,7 +575,8 @@ bool archive_mapped(const struct archive *a, size_t i, struct archive_mapped *ou
             .from = entry->from,
             .to = entry->to,
             .was_there = entry->was_there,
-            .key_dropped = entry->key_dropped};
+            .key_dropped = entry->key_dropped,
+            .renamed_to = sorts[k] == SORT_AGENT ? archive_new_name(a, i) : STR_NONE};
         return true;
     }
     return false;

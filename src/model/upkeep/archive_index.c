@@ -181,17 +181,6 @@ static enum error read_head(struct indexer *x)
 
 /* --- Contents ------------------------------------------------------------------------------- */
 
-static bool read_hash(struct str hex, struct sha256 *out)
-{
-    for (size_t i = 0; hex.len == 2 * SHA256_LEN && i < hex.len; i++) {
-        int digit = hex_digit(hex.ptr[i]);
-        if (digit < 0 || (hex.ptr[i] >= 'A' && hex.ptr[i] <= 'F'))
-            return false;
-        out->bytes[i / 2] = (uint8_t)(out->bytes[i / 2] << 4 | digit);
-    }
-    return hex.len == 2 * SHA256_LEN;
-}
-
 static enum error add_content(struct indexer *x, struct sha256 named)
 {
     struct archive *a = x->archive;
@@ -231,7 +220,7 @@ static enum error read_contents(struct indexer *x)
                        : archive_broken(x->problem, STR("manifest.json"), "is missing");
         struct str name = name_of(x);
         if (!str_starts_with(name, folder) ||
-            !read_hash(str_slice(name, folder.len, name.len), &named))
+            !hex_decode_lower(str_slice(name, folder.len, name.len), named.bytes, SHA256_LEN))
             return archive_broken(x->problem, name, "does not belong in an archive");
         TRY(add_content(x, named));
         arena_rewind(x->problem->arena, mark);
@@ -381,34 +370,61 @@ static enum error place_fault(struct archive_walk *w, enum error e)
         STR_ARG(what));
 }
 
-enum error archive_walk(struct archive_walk *w, enum archive_member_id member)
+/* Takes the next row; out_found is false behind the last one. */
+static enum error take_next(
+    struct archive_walk *w, struct lines *l, struct archive_value *row, bool *out_found)
 {
-    const struct archive_place *place = &w->archive->members[member];
-    struct lines lines = {.at = place->at, .end = place->at + place->size_bytes};
+    struct str line;
+    TRY(next_line(w, l, &line, out_found));
+    if (!*out_found)
+        return OK;
+    TRY(archive_read_line(w->member, w->arena, line, w->problem, row));
+    return w->take(w, row);
+}
+
+/* Walks over the rest of one member. */
+static enum error walk_member(struct archive_walk *w, struct archive_position *position)
+{
+    const struct archive_place *place = &w->archive->members[position->member];
+    struct lines lines = {.at = place->at + position->offset, .end = place->at + place->size_bytes};
     struct archive_value row[ARCHIVE_MAX_FIELDS];
     struct arena arena;
-    struct str line;
     bool found = true;
     enum error e = OK;
-    w->member = &archive_members[member];
+    w->member = &archive_members[position->member];
     w->arena = &arena;
-    w->line = 0;
+    w->stops_before = w->stops_behind = false;
     arena_init(&arena, ROW_MAX_MEMORY);
     buf_init(&lines.rest, ARCHIVE_LINE_MAX_BYTES + READ_BYTES);
-    while (e == OK && found) {
+    while (e == OK && found && !w->stops_behind) {
         struct arena_mark mark = arena_mark(&arena);
-        w->line++;
-        e = next_line(w, &lines, &line, &found);
-        if (e == OK && found)
-            e = archive_read_line(w->member, &arena, line, w->problem, row);
-        if (e == OK && found)
-            e = w->take(w, row);
-        e = place_fault(w, e);
+        w->line = position->line + 1;
+        e = place_fault(w, take_next(w, &lines, row, &found));
         arena_rewind(&arena, mark);
+        if (e != OK || !found || w->stops_before)
+            break;
+        position->line = w->line;
+        position->offset = lines.at - (lines.rest.len - lines.used) - place->at;
     }
-    w->line--;
+    if (e == OK && !found)
+        *position = (struct archive_position){.member = position->member + 1};
     buf_deinit(&lines.rest);
     arena_deinit(&arena);
+    return e;
+}
+
+enum error archive_walk(struct archive_walk *w, enum archive_member_id member)
+{
+    struct archive_position position = {.member = member};
+    return walk_member(w, &position);
+}
+
+enum error archive_walk_from(struct archive_walk *w, struct archive_position *position)
+{
+    enum error e = OK;
+    w->stops_before = w->stops_behind = false;
+    while (e == OK && !archive_is_at_end(position) && !w->stops_before && !w->stops_behind)
+        e = walk_member(w, position);
     return e;
 }
 
@@ -416,7 +432,7 @@ enum error archive_walk(struct archive_walk *w, enum archive_member_id member)
 
 static enum error read_rows(struct indexer *x)
 {
-    int64_t n_rows = 0;
+    int64_t n_rows = 0, n_listed = 0;
     for (size_t i = 0; i < MEMBER_COUNT; i++) {
         struct archive_place *place = &x->archive->members[i];
         bool is_absent = false;
@@ -431,6 +447,10 @@ static enum error read_rows(struct indexer *x)
             return archive_broken(x->problem, STR("the archive"),
                 "has more than %d rows: import its threads and agents one by one",
                 ARCHIVE_MAX_ROWS);
+        n_listed += i == MEMBER_AGENTS || i == MEMBER_THREADS ? place->rows : 0;
+        if (n_listed > ARCHIVE_MAX_LISTED)
+            return archive_broken(x->problem, STR("the archive"),
+                "has more than %d agents and threads: import them one by one", ARCHIVE_MAX_LISTED);
         manifest_note(
             x->manifest, archive_members[i].name, place->size_bytes, &place->rows, place->hash);
     }

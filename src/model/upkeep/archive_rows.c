@@ -197,20 +197,6 @@ static enum error take_json(struct arena *arena, const struct archive_field *f, 
     return check_length(f, out->text.len, problem);
 }
 
-static bool hex_to_bytes(struct str text, unsigned char *out, size_t len)
-{
-    if (text.len != 2 * len)
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        int high = hex_digit(text.ptr[2 * i]), low = hex_digit(text.ptr[2 * i + 1]);
-        bool is_lower = HEX[high & 15] == text.ptr[2 * i] && HEX[low & 15] == text.ptr[2 * i + 1];
-        if (high < 0 || low < 0 || !is_lower)
-            return false;
-        out[i] = (unsigned char)(high << 4 | low);
-    }
-    return true;
-}
-
 static enum error take_coded(struct arena *arena, const struct archive_field *f, struct json v,
     struct problem *problem, struct archive_value *out)
 {
@@ -226,7 +212,7 @@ static enum error take_coded(struct arena *arena, const struct archive_field *f,
     case KIND_HASH: {
         unsigned char *hash = arena_alloc(arena, SHA256_LEN);
         out->bytes = (struct str){(const char *)hash, SHA256_LEN};
-        return hex_to_bytes(text, hash, SHA256_LEN)
+        return hex_decode_lower(text, hash, SHA256_LEN)
                    ? OK
                    : broken(problem, f, "must be a SHA-256 in 64 lower-case hexadecimal digits");
     }
@@ -343,6 +329,6 @@ void archive_bind_after(
 {
     static const struct archive_value first = {.text = STR(""), .bytes = STR("")};
     for (size_t i = 0; i < m->n_fields; i++)
-        if (m->fields[i].flags & KEY)
+        if ((m->fields[i].flags & KEY) && statement_has_param(q->statement, m->fields[i].after))
             bind_value(q, &m->fields[i], m->fields[i].after, row == NULL ? &first : &row[i]);
 }

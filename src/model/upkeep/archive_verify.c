@@ -4,6 +4,7 @@
 #include "model/agents/states.h"
 #include "model/checkpoints/manifest.h"
 #include "model/execution/run_phases.h"
+#include "model/execution/steps.h"
 #include "model/threads/events.h"
 #include "model/threads/participants.h"
 #include "model/upkeep/archive_file.h"
@@ -12,7 +13,8 @@
 struct archive *archive_create(const struct archive_source *source, uint64_t size_bytes)
 {
     struct archive *a = MEM_NEW(struct archive);
-    a->source = *source;
+    a->source = a->whole = *source;
+    a->import_id = uuid_v7();
     a->size_bytes = size_bytes;
     return a;
 }
@@ -23,6 +25,7 @@ void archive_destroy(struct archive *a)
         return;
     if (a->staged_in != NULL)
         content_stage_end(a->staged_in);
+    archive_free_names(a);
     for (size_t i = 0; i < SORT_COUNT; i++)
         ids_deinit(&a->ids[i]);
     mem_free(a->threads);
@@ -220,6 +223,8 @@ static enum error judge_agent(
 {
     enum agent_kind kind = agent_kind_parse(field(w, row, "kind")->text);
     j->own->fact = kind == AGENT_KIND_TEAM || kind == AGENT_KIND_WORKFLOW;
+    archive_note_agent_name(
+        w->archive, ids_number(&w->archive->ids[SORT_AGENT], j->own), field(w, row, "name")->text);
     return OK;
 }
 
@@ -235,6 +240,12 @@ static enum error judge_agent_version(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
     return archive_judge_agent_version(w, row, agent_number(w, row, "agent_id"));
+}
+
+static enum error judge_used_version(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    return archive_judge_used_version(w, row);
 }
 
 static enum error judge_activation(
@@ -339,6 +350,17 @@ static enum error judge_snapshot(
     return OK;
 }
 
+/* A run has the whole backoff or none. */
+static bool fits_backoff(struct archive_walk *w, const struct archive_value *row)
+{
+    const struct archive_value *initial = field(w, row, "backoff_initial_ms");
+    const struct archive_value *max = field(w, row, "backoff_max_ms");
+    bool has_factor = !field(w, row, "backoff_factor")->is_null;
+    if (initial->is_null || max->is_null)
+        return initial->is_null && max->is_null && !has_factor;
+    return has_factor && max->number >= initial->number;
+}
+
 static enum error judge_run(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
@@ -346,6 +368,7 @@ static enum error judge_run(
     const struct run run = {.status = run_status_parse(field(w, row, "status")->text)};
     enum run_dispatch dispatch = run_dispatch_parse(field(w, row, "dispatch")->text);
     j->own->fact = (uint32_t)field(w, row, "depth")->number;
+    j->own->status = run.status;
     if (run.status == RUN_RUNNING && dispatch == RUN_QUEUE)
         return broken(
             w, "must not be running: a run that was dispatched by queue needs a lease for that");
@@ -355,6 +378,12 @@ static enum error judge_run(
         return broken(w, "\"phase\" does not match the status");
     if (field(w, row, "finished_at")->is_null == run_is_finished(&run))
         return broken(w, "\"finished_at\" does not match the status");
+    bool waits = run.status == RUN_WAITING || run.status == RUN_PAUSED;
+    if (!field(w, row, "tool_deadline")->is_null &&
+        !(waits && phase_parse(field(w, row, "phase")->text) == PHASE_AWAITING_TOOL))
+        return broken(w, "\"tool_deadline\" is only for runs that wait for tools");
+    if (!fits_backoff(w, row))
+        return broken(w, "\"backoff_max_ms\" does not match the other members of the backoff");
     if (field(w, row, "fence")->number > thread->last_seq)
         return broken(w, "\"fence\" is greater than the last seq of the thread");
     if (!run_is_finished(&run) && ++thread->n_unfinished > RUN_ACTIVE_MAX)
@@ -482,6 +511,17 @@ static enum error judge_step(
                : broken(w, "\"number\" must be one more than in the line before");
 }
 
+static enum error judge_log_step(
+    struct archive_walk *w, const struct archive_value *row, struct judged *j)
+{
+    TRY(judge_step(w, row, j));
+    const struct archive_value *lifecycle = field(w, row, "lifecycle");
+    if (lifecycle->is_null || lifecycle->number == 0 ||
+        step_may_be_lifecycle(field(w, row, "action_type")->text, j->owner->status))
+        return OK;
+    return broken(w, "\"lifecycle\" is only for the start of the run and for its end");
+}
+
 static enum error judge_notebook_thread(
     struct archive_walk *w, const struct archive_value *row, struct judged *j)
 {
@@ -499,6 +539,7 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_AGENTS] = judge_agent,
     [MEMBER_AGENT_STORAGE] = judge_storage,
     [MEMBER_AGENT_VERSIONS] = judge_agent_version,
+    [MEMBER_USED_VERSIONS] = judge_used_version,
     [MEMBER_AGENT_ACTIVATIONS] = judge_activation,
     [MEMBER_AGENT_LINKS] = judge_link,
     [MEMBER_THREADS] = judge_thread,
@@ -515,7 +556,8 @@ static judge *const JUDGES[MEMBER_COUNT] = {
     [MEMBER_FILE_VERSIONS] = judge_file_version,
     [MEMBER_STATES] = judge_state,
     [MEMBER_STATE_VERSIONS] = judge_state_version,
-    [MEMBER_STEPS] = judge_step,
+    [MEMBER_RUN_ATTEMPTS] = judge_step,
+    [MEMBER_STEPS] = judge_log_step,
     [MEMBER_RUN_PHASES] = judge_step,
     [MEMBER_TURNS] = judge_step,
     [MEMBER_NOTEBOOK_THREADS] = judge_notebook_thread,
@@ -676,6 +718,7 @@ enum error archive_verify(struct archive *a, struct problem *problem)
     for (size_t i = 0; i < MEMBER_COUNT; i++)
         TRY(verify_member(a, (enum archive_member_id)i, problem));
     TRY(archive_judge_agents(a, problem));
+    TRY(archive_judge_agent_names(a, problem));
     TRY(verify_ahead(a, problem));
     TRY(verify_complete(a, problem));
     return verify_subject(a, problem);

@@ -149,14 +149,26 @@ static enum error read_answers(struct fsck_walk *w, size_t *out_rows, bool *out_
 
 /* --- Tenants and their audit log ------------------------------------------------------------ */
 
+static void check_counter(struct fsck_walk *w, const char *quota, int64_t excess)
+{
+    if (excess != 0)
+        fsck_found(w->fsck, "tenant-usage", fsck_object(w, "tenant", w->after_id),
+            "the counter of the quota %s differs from the stored objects by %lld: remove the "
+            "quota and set it again",
+            quota, (long long)excess);
+}
+
 static enum error read_tenants(struct fsck_walk *w, size_t *out_rows, bool *out_more)
 {
     struct query q;
     fsck_begin(w, &q, &SQL_FSCK_TENANTS);
     query_uuid(&q, after_id, w->after_id);
     query_i64(&q, limit, TENANTS_A_PAGE);
-    for (; query_next(&q); ++*out_rows)
+    for (; query_next(&q); ++*out_rows) {
         w->after_id = row_uuid(&q);
+        check_counter(w, "threads", row_i64(&q));
+        check_counter(w, "bytes", row_i64(&q));
+    }
     *out_more = *out_rows == TENANTS_A_PAGE;
     return query_end(&q);
 }

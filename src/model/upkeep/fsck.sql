@@ -4,8 +4,14 @@
 
 -- define next: > (:after_tenant, :after_id)
 
+-- By how much the counters of threads and bytes differ from the rows.
 -- name: fsck_tenants
-SELECT id FROM tenants WHERE id > :after_id ORDER BY id LIMIT :limit;
+SELECT t.id, CASE WHEN u.threads IS NULL THEN 0 ELSE u.threads -
+        (SELECT count(*) FROM threads AS h WHERE h.tenant_id = t.id) END,
+    CASE WHEN u.bytes IS NULL THEN 0 ELSE u.bytes - (SELECT CAST(coalesce(sum(b.size_bytes), 0)
+        AS bigint) FROM blobs AS b WHERE b.tenant_id = t.id) END
+FROM tenants AS t LEFT JOIN tenant_usage AS u ON u.tenant_id = t.id
+WHERE t.id > :after_id ORDER BY t.id LIMIT :limit;
 
 -- The last column is the last seq, which SQLite does not always store in the thread.
 -- name: fsck_threads

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Rules between the rows of files, states, messages, participants, shares, storage and steps, and
- * the existence of content. */
+/* Rules between the rows of files, states, messages, participants, shares, storage, attempts
+ * and steps, and the existence of content. */
 #include "model/upkeep/fsck_relations.sql.h"
 #include "model/upkeep/fsck_walk.h"
 #include "store/content_copy.h"
@@ -44,8 +44,12 @@ static const struct {
         "a vector of the store must have the recorded number of elements (", ")", false},
     {"step-numbers", "run", &SQL_FSCK_STEP_NUMBERS, "the object counts",
         " steps, but does not have all of them", false},
+    {"step-lifecycle", "run", &SQL_FSCK_STEP_LIFECYCLE, "Cairn's step",
+        " does not agree with the status of the run", false},
     {"step-messages", "run", &SQL_FSCK_STEP_MESSAGES, "the messages of step", " are missing",
         false},
+    {"run-attempts", "run", &SQL_FSCK_RUN_ATTEMPTS, "the object counts",
+        " attempts, but its attempts or their outcomes differ", false},
     {"json", "object", &SQL_FSCK_DOCUMENTS, "a document of the object is not valid JSON (", ")",
         true},
 };

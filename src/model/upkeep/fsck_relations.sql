@@ -78,9 +78,38 @@ SELECT tenant_id, dimensions FROM store_vectors WHERE dimensions < 1 OR dimensio
 -- A number is unique within its run, so a count equal to the greatest number means no gaps.
 -- name: fsck_step_numbers
 SELECT r.id, r.step_count FROM runs AS r
-LEFT JOIN (SELECT tenant_id, run_id, count(*) AS steps, min(number) AS first, max(number) AS last
+LEFT JOIN (SELECT tenant_id, run_id, count(*) AS steps, min(number) AS first, max(number) AS last,
+    sum(CASE WHEN lifecycle THEN 1 ELSE 0 END) AS lifecycle
     FROM steps GROUP BY tenant_id, run_id) AS s ON s.tenant_id = r.tenant_id AND s.run_id = r.id
 WHERE r.step_count <> coalesce(s.steps, 0) OR r.step_count <> coalesce(s.last, 0) OR s.first < 1
+    OR r.lifecycle_steps <> coalesce(s.lifecycle, 0)
+LIMIT :limit;
+
+-- Cairn's steps are about the start of a run, or agree with its end.
+-- name: fsck_step_lifecycle
+SELECT s.run_id, s.number FROM steps AS s
+JOIN runs AS r ON r.tenant_id = s.tenant_id AND r.id = s.run_id
+WHERE s.lifecycle AND s.action_type <> {{ACTION_RUN_STARTED}} AND NOT CASE s.action_type
+    WHEN {{ACTION_RUN_COMPLETED}} THEN r.status = {{RUN_COMPLETED}}
+    WHEN {{ACTION_ERROR}} THEN r.status = {{RUN_FAILED}}
+    WHEN {{ACTION_RUN_CANCELLED}} THEN r.status = {{RUN_CANCELLED}}
+    ELSE false END
+LIMIT :limit;
+
+-- Only the last attempt can be open, while the run is running. A lease from before attempts
+-- were introduced has none.
+-- name: fsck_run_attempts
+SELECT r.id, r.attempt_count FROM runs AS r
+LEFT JOIN (SELECT tenant_id, run_id, count(*) AS attempts, min(number) AS first,
+        max(number) AS last, sum(CASE WHEN outcome IN ({{ATTEMPT_FAILED}},
+            {{ATTEMPT_LEASE_EXPIRED}}) THEN 1 ELSE 0 END) AS failed,
+        max(CASE WHEN ended_at IS NOT NULL AND outcome IN ({{ATTEMPT_OUTCOMES}}) THEN 0
+            ELSE number END) AS open_number
+    FROM run_attempts GROUP BY tenant_id, run_id) AS a
+    ON a.tenant_id = r.tenant_id AND a.run_id = r.id
+WHERE r.attempt_count <> coalesce(a.attempts, 0) OR r.attempt_count <> coalesce(a.last, 0)
+    OR a.first < 1 OR r.failed_attempts <> coalesce(a.failed, 0)
+    OR (a.open_number > 0 AND (a.open_number < a.last OR r.status <> {{RUN_RUNNING}}))
 LIMIT :limit;
 
 -- name: fsck_step_messages
@@ -104,6 +133,7 @@ UNION ALL SELECT state_id, 5 FROM state_versions WHERE NOT json_valid(data)
     OR (json_schema IS NOT NULL AND NOT json_valid(json_schema))
     OR (ui_schema IS NOT NULL AND NOT json_valid(ui_schema))
 UNION ALL SELECT run_id, 7 FROM steps WHERE NOT json_valid(action_data)
+UNION ALL SELECT run_id, 9 FROM run_attempts WHERE error IS NOT NULL AND NOT json_valid(error)
 UNION ALL SELECT tenant_id, 8 FROM store_items WHERE NOT json_valid(value)
 UNION ALL SELECT agent_id, 6 FROM agent_storage WHERE value IS NOT NULL AND NOT json_valid(value)
 LIMIT :limit
@@ -114,10 +144,16 @@ LIMIT :limit
 SELECT tenant_id, id, sha256, size_bytes FROM blobs
 WHERE (tenant_id, id) > (:after_tenant, :after_id) ORDER BY tenant_id, id LIMIT :limit;
 
+-- Without those that are being stored or deleted: their references are incomplete.
 -- name: fsck_snapshots
 -- types: after_tenant uuid, after_id uuid
-SELECT tenant_id, id, manifest FROM snapshots
-WHERE (tenant_id, id) > (:after_tenant, :after_id) ORDER BY tenant_id, id LIMIT :limit;
+SELECT tenant_id, id, manifest FROM snapshots AS s
+WHERE (tenant_id, id) > (:after_tenant, :after_id)
+AND NOT EXISTS (SELECT 1 FROM snapshot_leftovers AS l
+    WHERE l.tenant_id = s.tenant_id AND l.snapshot_id = s.id)
+AND NOT EXISTS (SELECT 1 FROM snapshot_garbage AS g
+    WHERE g.tenant_id = s.tenant_id AND g.thread_id = s.thread_id)
+ORDER BY tenant_id, id LIMIT :limit;
 
 -- name: fsck_snapshot_items
 -- types: tenant_id uuid, id uuid

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Work that is due without a request: leases that ended, participants who are no longer online,
- * events past their age, pruned events, expired idempotency answers and uploads, content and items
- * without references. A pass begins with sweep_list, which finds due work (a WRITE job, so that its
- * lock is released at its end). Then each item is a WRITE job of its own, sweep_do, which locks the
- * rows that it changes and checks again, because other nodes sweep too. An item that fails remains
- * due: the next pass finds it. The server makes one pass per second, and another one at once if a
- * pass leaves work:
+ * Work that is due without a request: leases that ended, runs past their deadline or that of a tool
+ * that they wait for, participants who are no longer online, events past their age, pruned events,
+ * expired idempotency answers, tickets and uploads, interrupted imports, content and items without
+ * references. A pass begins with sweep_list, which finds due work (a WRITE job, so that its lock is
+ * released at its end). Then each item is a WRITE job of its own, sweep_do, which locks the rows
+ * that it changes and checks again, because other nodes sweep too. An item that fails remains due:
+ * the next pass finds it. The server makes one pass per second, and another one at once if a pass
+ * leaves work:
  *
  *     WRITE                sweep_list(c, &position, &list); the items are in the context's arena
- *     WRITE, for each one  sweep_do(c, &list.items[i], &report)
+ *     WRITE, for a few     sweep_do(c, &list.items[i], &report)
  *     after the commit     content_remove for report.unused
  *     then                 position = list.next; again at once if list.more or any report.more
  */
@@ -27,20 +28,27 @@ struct sweep_position {
 };
 
 enum sweep_kind {
-    SWEEP_LEASE,   /* a run whose lease ended */
-    SWEEP_AGED,    /* a thread with events past their age */
-    SWEEP_GARBAGE, /* a thread, or tenant, with pruned events to delete */
-    SWEEP_ONLINE,  /* a thread with participants who have been silent for too long */
-    SWEEP_WORDS,   /* a thread with messages that search cannot find yet */
-    SWEEP_UPLOAD,  /* an upload past its time */
-    SWEEP_CONTENT, /* content that may have no references */
-    SWEEP_ITEMS,   /* a tenant with items that may have no references */
-    SWEEP_DROPPED, /* a deleted thread with snapshots to delete */
-    SWEEP_REBASE,  /* a snapshot whose base was dropped */
-    SWEEP_PACK,    /* a tenant with items that can be compressed further */
-    SWEEP_EXPIRED, /* a tenant with expired items of the store */
-    SWEEP_STORED,  /* a tenant with items of the store that search cannot find yet */
-    SWEEP_ANSWERS, /* expired idempotency answers of all tenants */
+    SWEEP_LEASE,    /* a run whose lease ended */
+    SWEEP_OVERDUE,  /* an unfinished run whose deadline has passed */
+    SWEEP_TOOLS,    /* a run that waits for a tool whose deadline has passed */
+    SWEEP_AGED,     /* a thread with events past their age */
+    SWEEP_DELETION, /* a thread, agent or tenant whose deletion no request continues */
+    SWEEP_GARBAGE,  /* a thread, or tenant, with pruned events to delete */
+    SWEEP_ONLINE,   /* a thread with participants who have been silent for too long */
+    SWEEP_WORDS,    /* a thread with messages that search cannot find yet */
+    SWEEP_UPLOAD,   /* an upload past its time */
+    SWEEP_CONTENT,  /* content that may have no references */
+    SWEEP_IMPORT,   /* an import to undo, or the records of a complete one */
+    SWEEP_ITEMS,    /* a tenant with items that may have no references */
+    SWEEP_DROPPED,  /* a deleted thread with snapshots to delete */
+    SWEEP_REBASE,   /* a snapshot whose base was dropped */
+    SWEEP_LEFTOVER, /* a snapshot that is deleted in slices */
+    SWEEP_VERSIONS, /* a deleted agent, whose versions remain for its runs */
+    SWEEP_PACK,     /* a tenant with items that can be compressed further */
+    SWEEP_EXPIRED,  /* a tenant with expired items of the store */
+    SWEEP_STORED,   /* a tenant with items of the store that search cannot find yet */
+    SWEEP_TICKETS,  /* expired tickets of all tenants */
+    SWEEP_ANSWERS,  /* expired idempotency answers of all tenants */
 };
 
 struct sweep_item {

@@ -23,6 +23,7 @@ export async function answersOfAgentRuns(check, c) {
     check(`${template}/tree`, 'get', await c.get(`${path}/tree`), 200);
     const to = template.startsWith('/v1/runs') ? 'initializing' : 'planning';
     check(`${template}/phase`, 'post', await c.post(`${path}/phase`, { to }), 200);
+    check(`${template}/attempts`, 'get', await c.get(`${path}/attempts`), 200);
     check(`${template}/phases`, 'get', await c.get(`${path}/phases`), 200);
     const input = { message: 'hello' };
     const turn = check(`${template}/turns`, 'post', await c.post(`${path}/turns`, { input }), 201);

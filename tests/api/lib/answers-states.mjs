@@ -110,6 +110,9 @@ export async function answersOfAgents(check, c) {
   const thread = check('/v1/threads', 'post', await c.post('/v1/threads', {}), 201);
   check('/v1/agents', 'get', await c.get('/v1/agents'), 200);
   check('/v1/agents/{agent_id}', 'get', await c.get(`/v1/agents/${agent.id}`), 200);
+  check('/v1/agents/{agent_id}', 'get',
+    await c.get(`/v1/agents/${agent.id}?include=definition`), 200);
+  check('/v1/agents/by-name/{name}', 'get', await c.get('/v1/agents/by-name/a'), 200);
   check('/v1/agents/{agent_id}', 'patch', await c.patch(`/v1/agents/${agent.id}`, { name: 'b' }),
     200);
   await answersOfAgentStates(check, c, agent.id);

@@ -8,6 +8,10 @@
 //                                                 'read'; {error: 'ENOSPC', times: 5}
 //   meddle.mend()                                 the disk works again
 //   meddle.struck('sync')                         the number of calls that have failed
+//   meddle.spool(3)                               after three writes to spooled archives the next
+//                                                 ones wait; meddle.spool(): none waits
+//   meddle.spoolWaits                             how many writes wait now
+//   meddle.spoolLeft                              how many writes will not wait
 //
 // The settings survive a restart of the server.
 import assert from 'node:assert/strict';
@@ -23,6 +27,8 @@ const LIBRARY = join(dirname(BINARY), '../../tests/preload/libmeddle.so');
 
 // The order of struct orders: the clock, then each fault's left, more, error and struck.
 const KINDS = ['sync', 'write', 'read'];
+const SPOOL_LEFT = 8 * (1 + 4 * KINDS.length);
+const SPOOL_WAITING = SPOOL_LEFT + 8;
 const place = (kind, member) => 8 * (1 + 4 * KINDS.indexOf(kind) + member);
 
 class Meddle {
@@ -30,6 +36,8 @@ class Meddle {
     this.path = path;
     this.fd = openSync(path, 'w+');
     this.#put(0, 0);
+    this.#put(SPOOL_WAITING, 0);
+    this.spool();
     this.mend();
   }
 
@@ -61,6 +69,18 @@ class Meddle {
       for (const member of [1, 2, 3])
         this.#put(place(kind, member), 0);
     }
+  }
+
+  spool(left = -1) {
+    this.#put(SPOOL_LEFT, left);
+  }
+
+  get spoolLeft() {
+    return this.#get(SPOOL_LEFT);
+  }
+
+  get spoolWaits() {
+    return this.#get(SPOOL_WAITING);
   }
 
   struck(kind) {

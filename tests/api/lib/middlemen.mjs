@@ -67,8 +67,7 @@ frontend cairn
   default_backend nodes
 backend nodes
   balance roundrobin
-  option httpchk
-  http-check send meth GET uri /readyz ver HTTP/1.1 hdr Host localhost
+  option httpchk GET /readyz
   default-server inter 200 fall 2 rise 1 on-marked-down shutdown-sessions
 ${servers.join('\n')}
 `);

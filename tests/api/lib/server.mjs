@@ -20,6 +20,7 @@
 //   .restart() .start()    again on the same data and port, with the same arguments
 //   .ending()              waits until it ends by itself: {code, signal}
 //   .freeze() .thaw()      SIGSTOP, SIGCONT
+//   .pid                   of the process
 //   .cpuMs                 the CPU time that it has used
 //   .join({args, db})      one more node on the same schema (PostgreSQL), stopped with this one
 //   .sql(statement, ...params)   rows as arrays; ? is a parameter. .rows returns objects
@@ -338,6 +339,10 @@ class Server {
     this.#process = null;
     this.#judge();
     return end;
+  }
+
+  get pid() {
+    return this.#process.pid;
   }
 
   /** The CPU time that the process has used, which unlike time says nothing about the machine. */

@@ -29,6 +29,18 @@ db = sqlite3.connect(sys.argv[1], timeout=10)
 db.executescript(sys.argv[2])`, file, statements.join(';\n')]);
 }
 
+/** The number of instructions of its virtual machine that SQLite needs for a query. */
+export function sqliteSteps(file, query) {
+  return Number(execFileSync('python3', ['-c', `import sqlite3, sys
+db, n = sqlite3.connect(sys.argv[1]), [0]
+def count():
+    n[0] += 1
+db.execute('SELECT count(*) FROM sqlite_schema').fetchall() # reads the schema
+db.set_progress_handler(count, 1)
+db.execute(sys.argv[2]).fetchall()
+print(n[0])`, file, query]));
+}
+
 /** Converts bytea to hexadecimal text, like blobs. */
 const plain = (value) =>
   typeof value === 'string' && /^\\x([0-9a-f]{2})*$/.test(value) ? value.slice(2) : value;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+#include "api/upkeep/export_places.h"
 #include "base/alloc.h"
 #include "model/statements.h"
 #include "model/tenancy/keys.h"
@@ -41,6 +42,10 @@ void fixture_begin(struct fixture *f)
     EXPECT_EQ(store_open(&config, &problem, &f->api.store), OK);
     f->api.may_be_open = true;
     f->api.rate_limiter = rate_limiter_create();
+    f->api.known_keys = known_keys_create();
+    f->api.streams = holdings_create();
+    f->api.exports = export_places_create();
+    f->api.connections = holdings_create();
     f->api.metrics = metrics_create();
     sem_init(&f->done, 0, 0);
     EXPECT_EQ(store_call(f->api.store, STORE_WRITE, prepare, f), OK);
@@ -53,6 +58,10 @@ void fixture_end(struct fixture *f)
         call_deinit(f->calls[i]);
         arena_deinit(f->calls[i]->arena);
     }
+    known_keys_destroy(f->api.known_keys);
+    holdings_destroy(f->api.streams);
+    export_places_destroy(f->api.exports);
+    holdings_destroy(f->api.connections);
     rate_limiter_destroy(f->api.rate_limiter);
     metrics_destroy(f->api.metrics);
     scratch_deinit(&f->scratch);

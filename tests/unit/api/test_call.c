@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "api/http/answer.h"
+#include "api/http/known_keys.h"
 #include "base/parsed.h"
 #include "fixture.h"
 
@@ -186,6 +187,24 @@ TEST(a_malformed_authorization_is_refused_even_while_the_server_is_open)
     struct http_request *r = make_request(&f, "GET", "/v1/threads");
     add_header(r, "Authorization", STR("Basic dXNlcjpwYXNz"));
     expect_problem(&f, carry_out(&f, r, NULL), 401, "unauthenticated");
+    fixture_end(&f);
+}
+
+TEST(a_request_without_a_key_is_accounted_to_a_tenant_only_while_the_server_is_open)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    uint64_t tenant = tenant_flow(DEFAULT_TENANT_ID);
+    EXPECT(ask(&f, "GET", "/v1/threads", NULL)->job.flow != tenant);
+    EXPECT_EQ(ask(&f, "GET", "/v1/threads", NULL)->job.flow, tenant);
+    struct str root = make_key(&f, STR_NONE, "{\"name\":\"root\",\"scopes\":[\"operator\"]}");
+    EXPECT_EQ(ask(&f, "GET", "/v1/threads", NULL)->answer.status, 401);
+    struct call *refused = ask(&f, "GET", "/v1/threads", NULL);
+    EXPECT_EQ(refused->answer.status, 401);
+    EXPECT(refused->job.flow != tenant);
+    EXPECT(ask(&f, "GET", "/readyz", NULL)->job.flow != refused->job.flow);
+    EXPECT_EQ(ask_as(&f, root, "GET", "/v1/threads", NULL)->job.flow, refused->job.flow);
+    EXPECT_EQ(ask_as(&f, root, "GET", "/v1/threads", NULL)->job.flow, tenant);
     fixture_end(&f);
 }
 

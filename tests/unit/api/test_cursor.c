@@ -43,10 +43,18 @@ TEST(without_a_cursor_a_list_starts_at_its_beginning)
 {
     struct decoding d;
     begin(&d);
+    /* Outputs that the caller has not initialised are set, too. */
     struct uuid id = DEFAULT_TENANT_ID;
-    bool has = false;
+    struct str text = STR("left over");
+    int64_t number = 7;
+    bool has = true;
     EXPECT_EQ(cursor_to_uuid(&d.call, STR_NONE, &has, &id), OK);
     EXPECT(!has);
+    EXPECT(uuid_is_nil(id));
+    EXPECT_EQ(cursor_to_text(&d.call, STR_NONE, &text), OK);
+    EXPECT(str_is_none(text));
+    EXPECT_EQ(cursor_to_number(&d.call, STR_NONE, &number), OK);
+    EXPECT_EQ(number, 0);
     end(&d);
 }
 

@@ -25,6 +25,7 @@ static const struct thing BEFORE = {
 struct patching {
     struct arena arena;
     struct http_request request;
+    struct context context; /* of no job: nothing is rehearsed */
     struct call call;
     struct thing after;
     enum error error;
@@ -36,6 +37,7 @@ static void patch(struct patching *p, bool json_patch, const char *body)
     *p = (struct patching){0};
     arena_init(&p->arena, SIZE_MAX);
     call_init(&p->call, NULL, &p->arena, &p->request);
+    p->call.context = &p->context;
     p->call.route = &ROUTE;
     p->call.request.is_json_patch = json_patch;
     EXPECT(json_parse(&p->arena, str_of(body), &p->call.request.doc, &bad));

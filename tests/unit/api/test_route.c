@@ -52,11 +52,12 @@ TEST(a_route_waits_when_its_query_has_a_wait)
 
 TEST(every_route_needs_a_scope_or_is_open_to_all_on_purpose)
 {
-    /* whoami describes the key of the request, so any key may call it. */
+    /* These describe the key of the request and its tenant, so any key may call them. */
     for (size_t i = 0; i < route_count; i++) {
         const struct route *r = &routes[i];
-        bool whoami = strcmp(r->path, "/v1/whoami") == 0;
-        if ((r->scope == SCOPE_NONE) != (route_is_public(r) || whoami))
+        bool own = strcmp(r->path, "/v1/whoami") == 0 ||
+                   (strcmp(r->path, "/v1/tenant") == 0 && strcmp(r->method, "GET") == 0);
+        if ((r->scope == SCOPE_NONE) != (route_is_public(r) || own))
             complain(r, "needs a scope, or to be public");
         unsigned bits = (unsigned)r->scope;
         if ((bits & (bits - 1)) != 0)
@@ -89,8 +90,23 @@ TEST(what_writes_needs_a_scope_to_write_and_what_reads_one_to_read)
         bool is_get = strcmp(r->method, "GET") == 0;
         if (is_get == (r->mode == ROUTE_WRITE) && !computes(r))
             complain(r, "GET reads and the other methods write");
-        if (r->scope != SCOPE_NONE && !suits(r->scope, r->mode == ROUTE_WRITE))
+        /* A ticket gives a browser the right to read. */
+        bool writes = r->mode == ROUTE_WRITE && strcmp(r->path, "/v1/tickets") != 0;
+        if (r->scope != SCOPE_NONE && !suits(r->scope, writes))
             complain(r, "has a scope of the other kind");
+    }
+}
+
+TEST(every_stream_takes_a_ticket_which_needs_the_scope_of_the_stream)
+{
+    for (size_t i = 0; i < route_count; i++) {
+        const struct route *r = &routes[i];
+        bool is_stream = r->mode == ROUTE_SSE || r->mode == ROUTE_WEBSOCKET;
+        bool has_field = schema_find(r->query, STR("ticket")) != NULL;
+        if (is_stream != route_takes_ticket(r) || is_stream != has_field)
+            complain(r, "a stream, and only a stream, has the parameter ticket");
+        if ((is_stream || strcmp(r->path, "/v1/tickets") == 0) && r->scope != SCOPE_EVENTS_READ)
+            complain(r, "needs the scope of POST /v1/tickets");
     }
 }
 
@@ -253,7 +269,7 @@ TEST(another_method_is_told_which_ones_there_are)
     f = find("PUT", "/v1/threads");
     EXPECT_EQ(f.how, ROUTE_OTHER_METHOD);
     EXPECT_STR(str_of(f.allow), STR("POST, GET, HEAD"));
-    EXPECT_EQ(find("HEAD", "/workflow/start").how, ROUTE_OTHER_METHOD);
+    EXPECT_EQ(find("HEAD", "/workflow/pause/X").how, ROUTE_OTHER_METHOD);
     EXPECT_EQ(find("get", "/healthz").how, ROUTE_OTHER_METHOD); /* methods have a case */
 }
 

@@ -63,6 +63,21 @@ TEST(what_is_no_condition_is_told_with_the_byte_where_it_stops_being_one)
         {"a in 5", 5, "a list or a path must follow in"},
         {"a in [b]", 6, "a list may contain only strings, numbers, true, false and null"},
         {"a in [1 2]", 8, "a comma or ] must follow an item of a list"},
+        {"a in [(b)]", 6, "a list may contain only strings, numbers, true, false and null"},
+        {"a in [", 6, "a value is missing"},
+        {"a in [1", 5, "a comma or ] must follow an item of a list"},
+        {"a in [01]", 6, "the number is malformed"},
+        {"a in", 4, "a value is missing"},
+        {"a in 01", 5, "the number is malformed"},
+        {"a['x", 2, "the string does not end"},
+        {"a['\\x']", 3, "\\ must be followed by \" ' \\ / b f n r t or uXXXX"},
+        {"a == 'x\ny'", 7, "a control character must be escaped"},
+        {"a == 'x\x1f'", 7, "a control character must be escaped"},
+        {"a == '\\u123", 6, "\\u must be followed by four hexadecimal digits"},
+        {"not 'x'", 4, "a value alone is not a condition: compare it with another value"},
+        {"not not 5", 8, "a value alone is not a condition: compare it with another value"},
+        {"'x' and a", 0, "a value alone is not a condition: compare it with another value"},
+        {"'x' or a", 0, "a value alone is not a condition: compare it with another value"},
         {"a not b", 2, "in must follow not here"},
         {"a && b", 2, "and, or, or a comparison must follow, or the end"},
         {"a\xC3\xA4", 1, "and, or, or a comparison must follow, or the end"},
@@ -93,4 +108,8 @@ TEST(a_condition_has_a_greatest_length_and_depth)
     EXPECT(!condition_check((struct str){text, 2 * CONDITION_MAX_DEPTH + 3}, &error));
     EXPECT_EQ(error.offset, CONDITION_MAX_DEPTH);
     EXPECT(condition_check((struct str){text + 1, 2 * CONDITION_MAX_DEPTH + 1}, &error));
+    for (size_t i = 0; i <= CONDITION_MAX_DEPTH; i++)
+        memcpy(text + 4 * i, "not a", 5);
+    EXPECT(!condition_check((struct str){text, 4 * CONDITION_MAX_DEPTH + 5}, &error));
+    EXPECT(condition_check((struct str){text + 4, 4 * CONDITION_MAX_DEPTH + 1}, &error));
 }

@@ -66,6 +66,30 @@ TEST(random_bytes_fill_the_whole_and_differ_each_time)
     EXPECT(memcmp(a + sizeof a - 8, "\0\0\0\0\0\0\0\0", 8) != 0);
 }
 
+TEST(hexadecimal_digits_are_read_in_one_case_or_both)
+{
+    static const char *const both[] = {"09", "af", "AF", "Af", "9a"};
+    static const unsigned char values[] = {0x09, 0xaf, 0xaf, 0xaf, 0x9a};
+    static const char *const neither[] = {"", "0", "000", "0/", "0:", "0@", "0G", "0`", "0g", "/0",
+        ":0", "@0", "G0", "`0", "g0", "0x"};
+    unsigned char byte;
+    for (size_t i = 0; i < COUNT_OF(both); i++) {
+        bool is_lower = strpbrk(both[i], "AF") == NULL;
+        byte = 0;
+        EXPECT(hex_decode(str_of(both[i]), &byte, 1));
+        EXPECT_EQ(byte, values[i]);
+        byte = 0;
+        EXPECT_EQ(hex_decode_lower(str_of(both[i]), &byte, 1), is_lower);
+        EXPECT_EQ(byte, is_lower ? values[i] : 0);
+    }
+    for (size_t i = 0; i < COUNT_OF(neither); i++) {
+        byte = 7;
+        EXPECT(!hex_decode(str_of(neither[i]), &byte, 1));
+        EXPECT(!hex_decode_lower(str_of(neither[i]), &byte, 1));
+        EXPECT_EQ(byte, 7);
+    }
+}
+
 TEST(bytes_are_written_in_hexadecimal)
 {
     CLEANUP(arena_deinit) struct arena a;

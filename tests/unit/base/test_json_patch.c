@@ -348,7 +348,7 @@ TEST(a_result_as_deep_as_json_may_be_parses_again)
     EXPECT_EQ(json_type(parsed(&a, result)), JSON_ARRAY);
 }
 
-TEST(a_patch_that_shifts_a_large_array_thousands_of_times_is_refused)
+TEST(a_patch_that_moves_a_large_array_again_and_again_is_refused)
 {
     CLEANUP(arena_deinit) struct arena a;
     arena_init(&a, SIZE_MAX / 2);
@@ -356,10 +356,87 @@ TEST(a_patch_that_shifts_a_large_array_thousands_of_times_is_refused)
     struct str zeros = repeated(&a, STR("0,"), 300000);
     struct str target = arena_printf(&a, "[%.*s0]", STR_ARG(zeros));
     struct str patch = many_times(&a,
-        STR("{\"op\":\"add\",\"path\":\"/0\",\"value\":1},{\"op\":\"remove\",\"path\":\"/0\"}"),
-        5000);
+        STR("{\"op\":\"add\",\"path\":\"/0\",\"value\":1},"
+            "{\"op\":\"add\",\"path\":\"/-\",\"value\":1}"),
+        1000);
     EXPECT_STR(rule_of_refusal(&a, target, patch, 2 * target.len, &operation),
         STR("the patch needs too much work"));
+}
+
+TEST(changes_of_neighbouring_items_cost_the_same_in_an_array_of_any_size)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, SIZE_MAX / 2);
+    size_t operation = 0;
+    struct str zeros = repeated(&a, STR("0,"), 300000);
+    struct str target = arena_printf(&a, "[%.*s0]", STR_ARG(zeros));
+    struct str patch = many_times(&a,
+        STR("{\"op\":\"add\",\"path\":\"/7\",\"value\":1},{\"op\":\"remove\",\"path\":\"/3\"}"),
+        5000);
+    EXPECT_STR(rule_of_refusal(&a, target, patch, 2 * target.len, &operation), STR("applied"));
+}
+
+TEST(changes_of_members_cost_the_same_in_an_object_of_any_size)
+{
+    enum { MEMBERS = 20000, CHANGES = 5000 };
+    CLEANUP(arena_deinit) struct arena a;
+    CLEANUP(buf_deinit) struct buf target, patch;
+    arena_init(&a, SIZE_MAX / 2);
+    buf_init(&target, TEST_ARENA_BYTES);
+    buf_init(&patch, TEST_ARENA_BYTES);
+    size_t operation = 0;
+    for (int i = 0; i < MEMBERS; i++)
+        buf_printf(&target, "%c\"k%d\":0", i == 0 ? '{' : ',', i);
+    buf_append_byte(&target, '}');
+    for (int i = 0; i < CHANGES; i++)
+        buf_printf(&patch,
+            "%c{\"op\":\"remove\",\"path\":\"/k%d\"},"
+            "{\"op\":\"add\",\"path\":\"/new%d\",\"value\":1}",
+            i == 0 ? '[' : ',', MEMBERS - 1 - i, i);
+    buf_append_byte(&patch, ']');
+    EXPECT_STR(rule_of_refusal(&a, buf_str(&target), buf_str(&patch), 1 << 20, &operation),
+        STR("applied"));
+}
+
+TEST(members_of_a_large_object_keep_their_order_through_removals_and_additions)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    CLEANUP(buf_deinit) struct buf target, expected;
+    arena_init(&a, TEST_ARENA_BYTES);
+    buf_init(&target, TEST_ARENA_BYTES);
+    buf_init(&expected, TEST_ARENA_BYTES);
+    for (int i = 0; i < 100; i++)
+        buf_printf(&target, "%c\"k%d\":%d", i == 0 ? '{' : ',', i, i);
+    buf_append_byte(&target, '}');
+    for (int i = 0; i < 100; i++)
+        if (i != 50)
+            buf_printf(&expected, "%c\"k%d\":%d", i == 0 ? '{' : ',', i, i);
+    buf_append(&expected, STR(",\"k50\":[1]}"));
+    struct str result = STR_NONE;
+    struct json_patch_error error;
+    EXPECT(json_patch(&a, parsed(&a, buf_str(&target)),
+        PARSED(&a, "[{\"op\":\"remove\",\"path\":\"/k50\"},"
+                   "{\"op\":\"add\",\"path\":\"/k50\",\"value\":[]},"
+                   "{\"op\":\"add\",\"path\":\"/k50/0\",\"value\":1},"
+                   "{\"op\":\"copy\",\"from\":\"\",\"path\":\"/copy\"},"
+                   "{\"op\":\"test\",\"path\":\"/copy/k50\",\"value\":[1]},"
+                   "{\"op\":\"remove\",\"path\":\"/copy\"}]"),
+        MAX_RESULT_BYTES, &result, &error));
+    EXPECT_STR(result, buf_str(&expected));
+}
+
+TEST(a_patch_has_a_limited_number_of_operations)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, SIZE_MAX / 2);
+    size_t operation = 0;
+    struct str test = STR("{\"op\":\"test\",\"path\":\"\",\"value\":0}");
+    EXPECT_STR(rule_of_refusal(&a, STR("0"), many_times(&a, test, JSON_PATCH_OPERATIONS_MAX),
+                   MAX_RESULT_BYTES, &operation),
+        STR("applied"));
+    EXPECT_STR(rule_of_refusal(&a, STR("0"), many_times(&a, test, JSON_PATCH_OPERATIONS_MAX + 1),
+                   MAX_RESULT_BYTES, &operation),
+        STR("must have at most 10000 operations"));
 }
 
 TEST(a_patch_that_needs_more_memory_than_the_request_has_is_refused)

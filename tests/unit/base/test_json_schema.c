@@ -188,6 +188,22 @@ TEST(dynamic_references_without_end_are_refused_when_they_are_met)
     EXPECT_STR(faults, STR(" must not pass through more than 512 nested schemas\n"));
 }
 
+TEST(schemas_that_apply_to_the_same_value_nest_512_deep)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, TEST_ARENA_BYTES);
+    for (int last = 510; last <= 511; last++) {
+        struct str text = STR("{\"$ref\":\"#/$defs/a0\",\"$defs\":{");
+        for (int i = 0; i < last; i++)
+            text = arena_printf(
+                &a, "%.*s\"a%d\":{\"$ref\":\"#/$defs/a%d\"},", STR_ARG(text), i, i + 1);
+        text = arena_printf(&a, "%.*s\"a%d\":{}}}", STR_ARG(text), last);
+        bool is_refused = contains(
+            judged(&a, text, STR("1")), "must not be nested in more than 512 other schemas");
+        EXPECT_EQ(is_refused, last == 511);
+    }
+}
+
 /* $defs a0 … an, each of which applies the next twice. */
 static struct str doubling(struct arena *arena, int n)
 {
@@ -257,4 +273,256 @@ TEST(faults_are_bounded_in_number_and_the_rest_is_counted)
     EXPECT_EQ(problem.n_faults, PROBLEM_MAX_FAULTS);
     EXPECT_EQ(problem.n_faults_untold, 100 - PROBLEM_MAX_FAULTS);
     EXPECT_STR(problem.faults[3].pointer, STR("/data/3"));
+}
+
+/* --- Keywords with values of each type -------------------------------------------------------- */
+
+enum { NULLS = 1, FLAGS = 2, NUMBERS = 4, TEXTS = 8, ARRAYS = 16, OBJECTS = 32 };
+enum { SCHEMAS = FLAGS | OBJECTS, ANYTHING = 63 };
+
+static const struct {
+    unsigned type;
+    const char *value;
+} VALUES[] = {
+    {NULLS, "null"},
+    {FLAGS, "true"},
+    {FLAGS, "false"},
+    {NUMBERS, "1"},
+    {TEXTS, "\"x\""},
+    {ARRAYS, "[true]"},
+    {OBJECTS, "{}"},
+};
+
+static const struct {
+    const char *keyword;
+    unsigned accepted;
+    const char *rule;
+} KEYWORDS[] = {
+    {"$id", TEXTS, "must be a URI reference"},
+    {"$anchor", TEXTS, "must be a string"},
+    {"$dynamicAnchor", TEXTS, "must be a string"},
+    {"$defs", OBJECTS, "must be an object whose values are schemas"},
+    {"$comment", TEXTS, "must be a string"},
+    {"enum", ARRAYS, "must be an array of the allowed values"},
+    {"const", ANYTHING, ""},
+    {"minimum", NUMBERS, "must be a number"},
+    {"maximum", NUMBERS, "must be a number"},
+    {"exclusiveMinimum", NUMBERS, "must be a number"},
+    {"exclusiveMaximum", NUMBERS, "must be a number"},
+    {"multipleOf", NUMBERS, "must be a number"},
+    {"minLength", NUMBERS, "must be an integer of at least 0"},
+    {"maxLength", NUMBERS, "must be an integer of at least 0"},
+    {"pattern", TEXTS, "must be a string"},
+    {"minItems", NUMBERS, "must be an integer of at least 0"},
+    {"maxItems", NUMBERS, "must be an integer of at least 0"},
+    {"uniqueItems", FLAGS, "must be true or false"},
+    {"minContains", NUMBERS, "must be an integer of at least 0"},
+    {"maxContains", NUMBERS, "must be an integer of at least 0"},
+    {"prefixItems", ARRAYS, "must be an array of schemas"},
+    {"items", SCHEMAS, "must be a schema: an object, true or false"},
+    {"contains", SCHEMAS, "must be a schema: an object, true or false"},
+    {"unevaluatedItems", SCHEMAS, "must be a schema: an object, true or false"},
+    {"minProperties", NUMBERS, "must be an integer of at least 0"},
+    {"maxProperties", NUMBERS, "must be an integer of at least 0"},
+    {"required", 0, "must be an array of distinct strings"},
+    {"properties", OBJECTS, "must be an object whose values are schemas"},
+    {"patternProperties", OBJECTS, "must be an object whose values are schemas"},
+    {"additionalProperties", SCHEMAS, "must be a schema: an object, true or false"},
+    {"propertyNames", SCHEMAS, "must be a schema: an object, true or false"},
+    {"dependentRequired", OBJECTS, "must be an object whose values are arrays of strings"},
+    {"dependentSchemas", OBJECTS, "must be an object whose values are schemas"},
+    {"unevaluatedProperties", SCHEMAS, "must be a schema: an object, true or false"},
+    {"allOf", ARRAYS, "must be an array of schemas"},
+    {"anyOf", ARRAYS, "must be an array of schemas"},
+    {"oneOf", ARRAYS, "must be an array of schemas"},
+    {"not", SCHEMAS, "must be a schema: an object, true or false"},
+    {"if", SCHEMAS, "must be a schema: an object, true or false"},
+    {"then", SCHEMAS, "must be a schema: an object, true or false"},
+    {"else", SCHEMAS, "must be a schema: an object, true or false"},
+    {"title", TEXTS, "must be a string"},
+    {"description", TEXTS, "must be a string"},
+    {"default", ANYTHING, ""},
+    {"deprecated", FLAGS, "must be true or false"},
+    {"readOnly", FLAGS, "must be true or false"},
+    {"writeOnly", FLAGS, "must be true or false"},
+    {"examples", ARRAYS, "must be an array"},
+    {"contentEncoding", TEXTS, "must be a string"},
+    {"contentMediaType", TEXTS, "must be a string"},
+    {"contentSchema", SCHEMAS, "must be a schema: an object, true or false"},
+};
+
+TEST(a_keyword_accepts_values_of_its_types_and_rejects_all_others)
+{
+    for (size_t i = 0; i < COUNT_OF(KEYWORDS); i++)
+        for (size_t j = 0; j < COUNT_OF(VALUES); j++) {
+            CLEANUP(arena_deinit) struct arena a;
+            arena_init(&a, TEST_ARENA_BYTES);
+            struct problem problem;
+            struct json_schema *schema;
+            problem_init(&problem, &a);
+            struct str text = arena_printf(&a, "{\"%s\":%s}", KEYWORDS[i].keyword, VALUES[j].value);
+            bool is_accepted = (KEYWORDS[i].accepted & VALUES[j].type) != 0;
+            enum error error =
+                json_schema_compile(&a, parsed(&a, text), STR(""), &problem, &schema);
+            if (is_accepted != (error == OK))
+                test_fail(__FILE__, __LINE__, "%.*s is %s", STR_ARG(text),
+                    error == OK ? "accepted" : "rejected");
+            if (!is_accepted) {
+                EXPECT_EQ(problem.n_faults, 1);
+                EXPECT_STR(problem.faults[0].detail, str_of(KEYWORDS[i].rule));
+            }
+        }
+}
+
+TEST(a_keyword_names_the_part_of_its_value_that_is_wrong)
+{
+    static const struct judgement list[] = {
+        {"{\"$schema\":1}", "1", "schema/$schema must be a string\n"},
+        {"{\"$schema\":\"https://json-schema.org/draft/2020-12/schema#\"}", "1", ""},
+        {"{\"not\":{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\"}}", "1",
+            "schema/not/$schema must be at the root of a schema or beside an $id\n"},
+        {"{\"$ref\":1}", "1", "schema/$ref must be a string\n"},
+        {"{\"$dynamicRef\":1}", "1", "schema/$dynamicRef must be a string\n"},
+        {"{\"$dynamicRef\":\"a b\"}", "1", "schema/$dynamicRef must be a URI reference\n"},
+        {"{\"format\":1}", "1", "schema/format must be a string\n"},
+        {"{\"$id\":\"a b\"}", "1", "schema/$id must be a URI reference\n"},
+        {"{\"$id\":\"a#b\"}", "1", "schema/$id must not have a fragment\n"},
+        {"{\"$id\":\"a#\"}", "null", ""},
+        {"{\"$defs\":{\"a\":{\"$id\":\"x\"},\"b\":{\"$id\":\"x\"}}}", "1",
+            "schema/$defs/b/$id must differ from every other $id\n"},
+        {"{\"$defs\":{\"a\":{\"$id\":\"x\"},\"b\":{\"$id\":\"y\"}}}", "1", ""},
+        {"{\"$anchor\":\"a-b.c_9\"}", "1", ""},
+        {"{\"$anchor\":\"_\"}", "1", ""},
+        {"{\"$anchor\":\"\"}", "1",
+            "schema/$anchor must begin with a letter or _ and otherwise contain only letters, "
+            "digits, _, - and .\n"},
+        {"{\"$anchor\":\"9\"}", "1",
+            "schema/$anchor must begin with a letter or _ and otherwise contain only letters, "
+            "digits, _, - and .\n"},
+        {"{\"$anchor\":\"-a\"}", "1",
+            "schema/$anchor must begin with a letter or _ and otherwise contain only letters, "
+            "digits, _, - and .\n"},
+        {"{\"$anchor\":\"a b\"}", "1",
+            "schema/$anchor must begin with a letter or _ and otherwise contain only letters, "
+            "digits, _, - and .\n"},
+        {"{\"type\":[]}", "1",
+            "schema/type must be one of null, boolean, integer, number, string, array and object, "
+            "or an array of distinct names of types\n"},
+        {"{\"type\":[\"null\",\"null\"]}", "1",
+            "schema/type must be one of null, boolean, integer, number, string, array and object, "
+            "or an array of distinct names of types\n"},
+        {"{\"type\":[\"null\",1]}", "1",
+            "schema/type must be one of null, boolean, integer, number, string, array and object, "
+            "or an array of distinct names of types\n"},
+        {"{\"required\":[\"a\",1]}", "1", "schema/required must be an array of distinct strings\n"},
+        {"{\"required\":[\"b\",\"a\",\"b\"]}", "1",
+            "schema/required must be an array of distinct strings\n"},
+        {"{\"required\":[]}", "1", ""},
+        {"{\"dependentRequired\":{\"a\":1}}", "1",
+            "schema/dependentRequired/a must be an array of distinct strings\n"},
+        {"{\"properties\":{\"a\":1}}", "1",
+            "schema/properties/a must be a schema: an object, true or false\n"},
+        {"{\"patternProperties\":{\"a\":1}}", "1",
+            "schema/patternProperties/a must be a schema: an object, true or false\n"},
+        {"{\"anyOf\":[true,1]}", "1",
+            "schema/anyOf/1 must be a schema: an object, true or false\n"},
+        {"{\"multipleOf\":-1}", "1", "schema/multipleOf must be above 0\n"},
+        {"{\"multipleOf\":123456789012345678}", "0", ""},
+        {"{\"pattern\":\"(\"}", "1",
+            "schema/pattern must be an ECMA-262 regular expression that Cairn supports: a group "
+            "must end in ) (byte 1)\n"},
+        {"{\"minLength\":0,\"maxLength\":100000000000000000000}", "\"\"", ""},
+        {"{\"dependencies\":{}}", "1",
+            "schema/dependencies belongs to an older draft: use dependentRequired and "
+            "dependentSchemas of JSON Schema 2020-12\n"},
+    };
+    EXPECT_JUDGEMENTS(list);
+}
+
+/* References are resolved against the $id of the schema around them (RFC 3986, section 5.4). */
+TEST(a_reference_is_resolved_as_rfc_3986_says)
+{
+    static const struct {
+        const char *reference;
+        const char *target;
+    } list[] = {
+        {"g:h", "g:h"},
+        {"g", "http://a/b/c/g"},
+        {"./g", "http://a/b/c/g"},
+        {"g/", "http://a/b/c/g/"},
+        {"/g", "http://a/g"},
+        {"//g", "http://g"},
+        {"?y", "http://a/b/c/d;p?y"},
+        {"g?y", "http://a/b/c/g?y"},
+        {";x", "http://a/b/c/;x"},
+        {"g;x", "http://a/b/c/g;x"},
+        {"", "http://a/b/c/d;p?q"},
+        {".", "http://a/b/c/"},
+        {"./", "http://a/b/c/"},
+        {"..", "http://a/b/"},
+        {"../", "http://a/b/"},
+        {"../g", "http://a/b/g"},
+        {"../..", "http://a/"},
+        {"../../", "http://a/"},
+        {"../../g", "http://a/g"},
+        {"../../../g", "http://a/g"},
+        {"/./g", "http://a/g"},
+        {"/../g", "http://a/g"},
+        {"g.", "http://a/b/c/g."},
+        {".g", "http://a/b/c/.g"},
+        {"g..", "http://a/b/c/g.."},
+        {"..g", "http://a/b/c/..g"},
+        {"./../g", "http://a/b/g"},
+        {"./g/.", "http://a/b/c/g/"},
+        {"g/./h", "http://a/b/c/g/h"},
+        {"g/../h", "http://a/b/c/h"},
+        {"http:g", "http:g"},
+        {"g+1.x-y:h", "g+1.x-y:h"},
+    };
+    for (size_t i = 0; i < COUNT_OF(list); i++) {
+        CLEANUP(arena_deinit) struct arena a;
+        arena_init(&a, TEST_ARENA_BYTES);
+        struct str schema = arena_printf(&a,
+            "{\"$defs\":{\"from\":{\"$id\":\"http://a/b/c/d;p?q\",\"items\":{\"$ref\":\"%s\"}},"
+            "\"to\":{\"$id\":\"%s\",\"type\":\"null\"}}}",
+            list[i].reference, list[i].target);
+        struct str faults = judged(&a, schema, STR("1"));
+        bool is_own = list[i].reference[0] == '\0';
+        if (is_own ? faults.len == 0 : faults.len > 0)
+            test_fail(__FILE__, __LINE__, "%s is not %s: %.*s", list[i].reference, list[i].target,
+                STR_ARG(faults));
+    }
+}
+
+TEST(pointers_and_escapes_of_references_lead_to_their_target)
+{
+    static const struct judgement list[] = {
+        {"{\"$defs\":{\"a/b\":{\"type\":\"null\"}},\"$ref\":\"#/$defs/a~1b\"}", "1",
+            " must be null, not number\n"},
+        {"{\"$defs\":{\"ab\":{\"type\":\"null\"}},\"$ref\":\"#/$defs/%61%62\"}", "1",
+            " must be null, not number\n"},
+        {"{\"anyOf\":[{\"type\":\"null\"},true],\"items\":{\"$ref\":\"#/anyOf/0\"}}", "[1]",
+            "/0 must be null, not number\n"},
+        {"{\"anyOf\":[true],\"items\":{\"$ref\":\"#/anyOf/1\"}}", "1",
+            "schema/items/$ref must refer to a schema\n"},
+        {"{\"anyOf\":[true],\"items\":{\"$ref\":\"#/anyOf/a\"}}", "1",
+            "schema/items/$ref must refer to a schema\n"},
+        {"{\"title\":\"x\",\"items\":{\"$ref\":\"#/title/0\"}}", "1",
+            "schema/items/$ref must refer to a schema\n"},
+        {"{\"items\":{\"$ref\":\"#/~2\"}}", "1", "schema/items/$ref must refer to a schema\n"},
+        {"{\"$defs\":{\"a\":{\"$id\":\"x\",\"$defs\":{\"b\":{\"$anchor\":\"n\",\"type\":\"null\"}}}"
+         "},"
+         "\"items\":{\"$ref\":\"x#n\"}}",
+            "[1]", "/0 must be null, not number\n"},
+        {"{\"$defs\":{\"a\":{\"$id\":\"x\",\"$defs\":{\"b\":{\"$anchor\":\"n\",\"type\":\"null\"}}}"
+         "},"
+         "\"items\":{\"$ref\":\"#n\"}}",
+            "[1]", "schema/items/$ref must name an anchor of this schema\n"},
+        {"{\"$defs\":{\"a\":{\"$id\":\"x\",\"$anchor\":\"n\"},\"b\":{\"$anchor\":\"n\"}}}", "1",
+            ""},
+        {"{\"$defs\":{\"a\":{\"$dynamicAnchor\":\"n\"},\"b\":{\"$dynamicAnchor\":\"n\"}}}", "1",
+            "schema/$defs/a/$dynamicAnchor must differ from the other anchors under the same "
+            "$id\n"},
+    };
+    EXPECT_JUDGEMENTS(list);
 }

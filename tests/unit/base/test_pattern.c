@@ -36,6 +36,13 @@ TEST(patterns_are_found_where_ecma_262_finds_them)
         {"^(?:a?){3}$", "aa", "aaaa"},
         {"^[a-c\\d_-]+$", "a1-_", "d"},
         {"^[^a-c]$", "d", "b"},
+        {"^[a-zb-c]$", "x", "1"},
+        {"^[b-ca-z]$", "x", "1"},
+        {"^[a-cb-d]$", "d", "e"},
+        {"^[^a-zb-c]$", "1", "x"},
+        {"^[a-cd-f]+$", "abcdef", "g"},
+        {"^[^a-cd-f]$", "g", "d"},
+        {"^[^a-ce-g]$", "d", "e"},
         {"^[]$|x", "x", ""},
         {"^[^]$", "\n", ""},
         {"^.$", "\xf0\x9f\x98\x80", "\n"},
@@ -45,6 +52,10 @@ TEST(patterns_are_found_where_ecma_262_finds_them)
         {"a\\Bb", "ab", "a b"},
         {"^\\x41\\u0042\\u{43}\\cJ\\t\\/$", "ABC\n\t/", "ABC"},
         {"^\\ud83d\\ude00$", "\xf0\x9f\x98\x80", "a"},
+        {"^\\p{ASCII}+$", "a\x7f", "\xc3\xa9"},
+        {"^\\p{gc=Lu}$", "A", "a"},
+        {"^\\p{General_Category=Uppercase_Letter}$", "A", "a"},
+        {"^\\p{LC}+$", "aA", "\xd7\x90"},
         {"^\\p{L}+$", "a\xc3\xa9\xd0\xb6", "a1"},
         {"^\\p{Lu}\\P{Lu}$", "Aa", "AA"},
         {"^[\\p{Nd}x]+$", "1x\xd9\xa1", "y"},
@@ -101,6 +112,53 @@ TEST(what_is_no_pattern_is_refused_with_the_rule)
         EXPECT(!pattern_compile(&a, str_of(list[i].pattern), &compiled, &error));
         EXPECT_STR(str_of(error.rule), str_of(list[i].rule));
         EXPECT_EQ(error.unsupported, list[i].unsupported);
+    }
+}
+
+TEST(a_pattern_has_a_greatest_length_nesting_and_number_of_properties)
+{
+    CLEANUP(arena_deinit) struct arena a;
+    arena_init(&a, TEST_ARENA_BYTES);
+    const struct {
+        struct str most;
+        struct str more;
+        const char *rule;
+    } list[] = {
+        {arena_printf(&a, "[%.*s]", STR_ARG(repeated(&a, STR("a"), PATTERN_MAX_BYTES - 2))),
+            arena_printf(&a, "[%.*s]", STR_ARG(repeated(&a, STR("a"), PATTERN_MAX_BYTES - 1))),
+            "a pattern must have at most 4096 bytes"},
+        {repeated(&a, STR("\\p{L}"), 64), repeated(&a, STR("\\p{L}"), 65),
+            "a pattern must have at most 64 \\p"},
+        {arena_printf(&a, "%.*s%.*s", STR_ARG(repeated(&a, STR("("), PATTERN_MAX_NESTING)),
+             STR_ARG(repeated(&a, STR(")"), PATTERN_MAX_NESTING))),
+            arena_printf(&a, "%.*s%.*s", STR_ARG(repeated(&a, STR("("), PATTERN_MAX_NESTING + 1)),
+                STR_ARG(repeated(&a, STR(")"), PATTERN_MAX_NESTING + 1))),
+            "groups are nested too deeply"},
+    };
+    struct pattern *unused;
+    struct pattern_error error;
+    for (size_t i = 0; i < COUNT_OF(list); i++) {
+        EXPECT(pattern_compile(&a, list[i].most, &unused, &error));
+        EXPECT(!pattern_compile(&a, list[i].more, &unused, &error));
+        EXPECT_STR(str_of(error.rule), str_of(list[i].rule));
+        EXPECT(error.unsupported);
+    }
+}
+
+/* Each construct that writes a state stops at the limit. */
+TEST(a_pattern_of_too_many_states_is_refused_whatever_it_is_made_of)
+{
+    static const char *const list[] = {"(?:[a-c]{1000}){100}", "(?:(?:a|b){1000}){100}",
+        "(?:(?:a*){1000}){100}", "(?:(?:a?){1000}){100}", "(?:(?:a{0,1000}){100}){10}",
+        "(?:(?:\\p{L}){1000}){10}", "(?:(?:^|$){1000}){100}", "(?:(?:ab|cd*|e?){999}){99}"};
+    for (size_t i = 0; i < COUNT_OF(list); i++) {
+        CLEANUP(arena_deinit) struct arena a;
+        struct pattern *unused;
+        struct pattern_error error;
+        arena_init(&a, TEST_ARENA_BYTES);
+        if (pattern_compile(&a, str_of(list[i]), &unused, &error))
+            test_fail(__FILE__, __LINE__, "%s was accepted", list[i]);
+        EXPECT(error.unsupported);
     }
 }
 

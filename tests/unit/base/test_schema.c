@@ -264,10 +264,13 @@ TEST(what_was_decoded_encodes_to_the_same)
 struct priced {
     int64_t cost;
     bool has_cost;
+    int64_t share;
+    bool has_share;
 };
 #define OF struct priced
 static const struct field priced_fields[] = {
     FIELD(MONEY_OR_NULL, cost, IN_BODY, .max = 2000000000000),
+    FIELD(MONEY_OR_NONE, share, IN_BODY, .max = 1000000000000, .places = 6, .hide_none = true),
 };
 #undef OF
 static const struct schema priced_schema = SCHEMA("Priced", struct priced, priced_fields, IN_BODY);
@@ -299,10 +302,45 @@ TEST(money_is_exact_to_the_picodollar_in_both_directions)
     }
 }
 
-TEST(money_with_too_many_places_or_beyond_its_limits_is_refused)
+TEST(money_is_rounded_to_the_digits_of_its_field)
 {
-    static const char *const refused[] = {"{\"cost\":1e-13}", "{\"cost\":\"1\"}", "{\"cost\":1e7}",
-        "{\"cost\":-0.5}", "{\"cost\":2.000000000001}", "{\"cost\":1e99999999999999999999}"};
+    static const struct {
+        const char *wire;
+        int64_t cost, share;
+    } sent[] = {
+        {"0.30000000000000004", 300000000000, 300000000000},
+        {"0.6666666666666666", 666666666667, 666667000000},
+        {"0.0000004999", 499900, 0},
+        {"0.0000005", 500000, 1000000},
+        {"0.9999995", 999999500000, 1000000000000},
+        {"1.0000000000000002", 1000000000000, 1000000000000},
+        {"1e-99999999999999999999", 0, 0},
+        {"-0.0000000000004", 0, 0},
+        {"-0.0", 0, 0},
+        {"4e-13", 0, 0},
+        {"5E-13", 1, 0},
+        {"0.001e3", 1000000000000, 1000000000000},
+    };
+    CLEANUP(arena_deinit) struct arena a;
+    struct priced priced;
+    struct problem problem;
+    arena_init(&a, TEST_ARENA_BYTES);
+    for (size_t i = 0; i < COUNT_OF(sent); i++) {
+        struct str body =
+            arena_printf(&a, "{\"cost\":%s,\"share\":%s}", sent[i].wire, sent[i].wire);
+        problem_init(&problem, &a);
+        EXPECT_EQ(schema_decode(&a, &priced_schema, parsed(&a, body), &priced, &problem), OK);
+        EXPECT_EQ(priced.cost, sent[i].cost);
+        EXPECT_EQ(priced.share, sent[i].share);
+    }
+}
+
+TEST(money_beyond_its_limits_is_refused)
+{
+    static const char *const refused[] = {"{\"cost\":\"1\"}", "{\"cost\":1e7}", "{\"cost\":-0.5}",
+        "{\"cost\":2.000000000001}", "{\"cost\":2.0000000000005}", "{\"cost\":-5e-13}",
+        "{\"cost\":1e99999999999999999999}", "{\"cost\":9999999999999999999e-12}",
+        "{\"share\":1.0000005}", "{\"share\":-0.0000005}"};
     CLEANUP(arena_deinit) struct arena a;
     struct priced priced;
     struct problem problem;

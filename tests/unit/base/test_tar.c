@@ -41,6 +41,22 @@ TEST(any_changed_byte_of_a_header_is_refused_also_with_its_checksum_put_right)
     }
 }
 
+TEST(a_size_has_octal_digits_or_fits_in_64_bits)
+{
+    static const char *const refused[] = {"0000000000/", "00000000008", "/0000000000",
+        "80000000000", "\x80\1\0\0\1\1\1\1\1\1\1\1", "\x80\0\0\1\1\1\1\1\1\1\1\1",
+        "\x80\0\0\0\xff\xff\xff\xff\xff\xff\xff\xff"};
+    char block[TAR_BLOCK_BYTES];
+    struct tar_header header;
+    for (size_t i = 0; i < COUNT_OF(refused); i++) {
+        tar_write(STR("a"), 1, block);
+        memcpy(block + 124, refused[i], refused[i][0] == '\x80' ? 12 : 11);
+        resum(block);
+        if (tar_read(block, &header) == NULL)
+            test_fail(__FILE__, __LINE__, "size %zu was accepted", i);
+    }
+}
+
 TEST(only_plain_files_are_taken)
 {
     char block[TAR_BLOCK_BYTES];

@@ -110,6 +110,32 @@ TEST(the_seeds_stream_speaks_its_own_names)
     fixture_end(&f);
 }
 
+TEST(a_subscription_keeps_its_principal_online)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    const struct cairn_event *event;
+    const char *const as_alice[] = {"Cairn-Principal: user:alice", NULL};
+    const char *thread = make_thread(&f);
+    const char *at = format(f.arena, "/v1/threads/%s/participants", thread);
+    EXPECT_EQ(ask(&f, "POST", at, "{\"principal\":\"user:alice\"}").status, 201);
+    cairn_subscription *tenant = cairn_subscribe(f.c, "/v1/events/stream", as_alice, NULL);
+    while (cairn_next(tenant, 0, &event) == CAIRN_EVENT) {
+    }
+    cairn_subscription *s =
+        cairn_subscribe(f.c, stream_of(&f, thread, "?kind=participant.updated"), as_alice, NULL);
+    EXPECT_EQ(cairn_next(tenant, 0, &event), CAIRN_TIMEOUT);
+    EXPECT_EQ(cairn_next(s, 10000, &event), CAIRN_EVENT);
+    struct str payload = member(f.arena, str_of(event->data), "payload");
+    EXPECT_STR(member(f.arena, payload, "online"), STR("true"));
+    EXPECT_EQ(cairn_next(s, 0, &event), CAIRN_TIMEOUT);
+    EXPECT_EQ(cairn_next(tenant, 10000, &event), CAIRN_EVENT);
+    EXPECT_EQ(cairn_next(tenant, 0, &event), CAIRN_TIMEOUT);
+    cairn_unsubscribe(tenant);
+    cairn_unsubscribe(s);
+    fixture_end(&f);
+}
+
 TEST(what_a_stream_would_refuse_a_subscription_refuses)
 {
     struct fixture f;

@@ -39,7 +39,7 @@ static inline struct str exported(
     struct fixture *f, struct uuid tenant, struct archive_subject subject)
 {
     int fd = new_file();
-    struct archive_export *x = archive_export_create(fd);
+    struct archive_export *x = archive_export_create(fd, NULL, NULL);
     EXPECT_EQ(archive_export_rows(begin_reading_as(f, tenant), &subject, x), OK);
     commit(f);
     EXPECT_EQ(archive_export_fill(x, f->store, tenant, &f->problem), OK);
@@ -64,6 +64,17 @@ static inline struct archive *opened(struct str *bytes)
     return archive_create(&source, bytes->len);
 }
 
+/* Adds the rows of an archive, in as many transactions as that takes. */
+static inline enum error added(
+    struct fixture *f, struct uuid tenant, struct archive *a, enum archive_ids ids)
+{
+    bool more = true;
+    enum error e = OK;
+    while (e == OK && more)
+        e = leave(f, archive_add(begin_as(f, tenant), a, ids, &more));
+    return e;
+}
+
 /* Returns the result of an import; told() returns its problem. */
 static inline enum error imported(
     struct fixture *f, struct uuid tenant, struct str bytes, enum archive_ids ids)
@@ -76,7 +87,7 @@ static inline enum error imported(
     if (e == OK)
         e = archive_spool_rows(a, fd, &f->problem);
     if (e == OK)
-        e = leave(f, archive_apply(begin_as(f, tenant), a, ids, false));
+        e = added(f, tenant, a, ids);
     archive_unstage(a, f->store, tenant, e == OK);
     archive_destroy(a);
     close(fd);

@@ -295,7 +295,7 @@ void add_events(struct fixture *f, struct uuid thread_id, size_t n)
 
 static struct event_bounds bounds_of(struct fixture *f, const struct event_filter *filter)
 {
-    struct event_bounds bounds = {-1, -1, -1};
+    struct event_bounds bounds = {-1, -1, -1, -1};
     EXPECT_EQ(event_bounds(begin_reading(f), filter, &bounds), OK);
     commit(f);
     return bounds;
@@ -325,6 +325,27 @@ struct event last_event(struct fixture *f, struct uuid thread_id)
     commit(f);
     EXPECT(n > 0);
     return n > 0 ? events[n - 1] : (struct event){0};
+}
+
+enum error delete_thread(struct context *c, struct uuid id)
+{
+    for (bool more = true; more;)
+        TRY(thread_delete_some(c, id, &more));
+    return OK;
+}
+
+enum error delete_agent(struct context *c, struct uuid id)
+{
+    for (bool more = true; more;)
+        TRY(agent_delete_some(c, id, &more));
+    return OK;
+}
+
+enum error delete_tenant(struct context *c, struct uuid id)
+{
+    for (bool more = true; more;)
+        TRY(tenant_delete_some(c, id, &more));
+    return OK;
 }
 
 void collect_garbage(struct fixture *f)

@@ -11,6 +11,7 @@
 
 #include <semaphore.h>
 
+#include "model/agents/agents.h"
 #include "model/context.h"
 #include "model/execution/runs.h"
 #include "model/files/blobs.h"
@@ -43,6 +44,10 @@ struct fixture {
 
 /* Which engine the tests are for. */
 bool on_postgres(void);
+/* Delete all slices of a thread, agent or tenant in one transaction. */
+enum error delete_thread(struct context *c, struct uuid id);
+enum error delete_agent(struct context *c, struct uuid id);
+enum error delete_tenant(struct context *c, struct uuid id);
 /* Removes what was pruned, as sweeps do in time. */
 void collect_garbage(struct fixture *f);
 #define SQLITE_ONLY(test_name) TEST_WHERE(!on_postgres(), test_name)

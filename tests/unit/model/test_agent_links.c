@@ -128,6 +128,36 @@ TEST(no_way_along_the_links_is_longer_than_16)
     fixture_end(&f);
 }
 
+TEST(an_agent_has_at_most_256_children_and_those_of_others_do_not_count)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid teams[] = {make(&f, "team", "full"), make(&f, "team", "other")};
+    struct uuid children[AGENT_CHILDREN_MAX + 1];
+    struct context *c = begin(&f);
+    for (size_t i = 0; i < COUNT_OF(children); i++) {
+        struct agent agent = {
+            .name = arena_printf(f.arena, "child %zu", i), .kind = AGENT_KIND_AGENT};
+        EXPECT_EQ(agent_create(c, &agent), OK);
+        children[i] = agent.id;
+    }
+    commit(&f);
+    EXPECT_EQ(put(&f, teams[1], children[0]), OK);
+    c = begin(&f);
+    for (size_t i = 0; i < AGENT_CHILDREN_MAX; i++) {
+        struct agent_link link = {.parent_id = teams[0], .child_id = children[i]};
+        bool is_new = false;
+        EXPECT_EQ(agent_link_put(c, &link, &is_new), OK);
+    }
+    commit(&f);
+    EXPECT_EQ(put(&f, teams[0], children[AGENT_CHILDREN_MAX]), ERR_CONFLICT);
+    EXPECT_PART(f.problem.detail, "at most 256 children");
+    EXPECT_EQ(put(&f, teams[0], children[0]), OK); /* a change of a link adds no child */
+    EXPECT_EQ(put(&f, teams[1], children[AGENT_CHILDREN_MAX]), OK);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agent_links"), AGENT_CHILDREN_MAX + 2);
+    fixture_end(&f);
+}
+
 TEST(the_tree_shows_children_in_their_order_and_each_as_often_as_it_is_one)
 {
     struct fixture f;
@@ -165,7 +195,7 @@ TEST(a_link_goes_with_either_of_its_ends)
     struct uuid b = make(&f, "agent", "b");
     EXPECT_EQ(put(&f, top, a), OK);
     EXPECT_EQ(put(&f, top, b), OK);
-    EXPECT_EQ(agent_delete(begin(&f), a), OK);
+    EXPECT_EQ(delete_agent(begin(&f), a), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agent_links"), 1);
     EXPECT_EQ(agent_link_delete(begin(&f), top, a), ERR_NOT_FOUND);

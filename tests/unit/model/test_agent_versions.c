@@ -123,6 +123,50 @@ TEST(a_new_version_is_greater_than_all_and_keeps_what_is_left_out)
     fixture_end(&f);
 }
 
+static int64_t activations_of(struct fixture *f, struct uuid id)
+{
+    char text[UUID_TEXT_LEN];
+    uuid_format(id, text);
+    struct str sql = arena_printf(f->arena,
+        on_postgres() ? "SELECT count(*) FROM agent_activations WHERE agent_id = '%.*s'"
+                      : "SELECT count(*) FROM agent_activations WHERE lower(hex(agent_id)) = "
+                        "replace('%.*s', '-', '')",
+        UUID_TEXT_LEN, text);
+    return sql_i64(f, arena_cstr(f->arena, sql));
+}
+
+TEST(the_last_1000_activations_of_an_agent_are_kept_and_those_of_others_stay)
+{
+    struct fixture f;
+    struct agent agent;
+    struct agent_version version;
+    fixture_begin(&f);
+    struct uuid ids[] = {make(&f, "agent", "busy"), make(&f, "agent", "quiet")};
+    const struct agent_version_draft second = {
+        .version = STR("2.0.0"), .has_activate = true, .activate = true};
+    for (size_t i = 0; i < COUNT_OF(ids); i++) {
+        EXPECT_EQ(add(&f, ids[i], second, &version), OK);
+        commit(&f);
+        EXPECT_EQ(activations_of(&f, ids[i]), 2);
+    }
+    struct context *c = begin(&f);
+    for (int i = 3; i <= AGENT_ACTIVATIONS_KEPT; i++)
+        EXPECT_EQ(
+            agent_version_activate(c, ids[0], i % 2 == 0 ? STR("2.0.0") : STR("1.0.0"), &agent),
+            OK);
+    commit(&f);
+    EXPECT_EQ(activations_of(&f, ids[0]), AGENT_ACTIVATIONS_KEPT);
+    EXPECT_EQ(agent_version_activate(begin(&f), ids[0], STR("1.0.0"), &agent), OK);
+    commit(&f);
+    EXPECT_EQ(activations_of(&f, ids[0]), AGENT_ACTIVATIONS_KEPT);
+    EXPECT_EQ(sql_i64(&f, "SELECT min(number) FROM agent_activations WHERE number > 1"), 2);
+    EXPECT_EQ(activations_of(&f, ids[1]), 2);
+    EXPECT_EQ(agent_version_rollback(begin(&f), ids[1], &agent), OK);
+    commit(&f);
+    EXPECT_STR(agent.version, STR("1.0.0"));
+    fixture_end(&f);
+}
+
 TEST(rollback_goes_back_step_by_step_to_what_was_active_before)
 {
     struct fixture f;
@@ -278,7 +322,7 @@ TEST(with_an_agent_go_its_versions_and_activations)
     struct fixture f;
     fixture_begin(&f);
     struct uuid id = make(&f, "agent", "planner");
-    EXPECT_EQ(agent_delete(begin(&f), id), OK);
+    EXPECT_EQ(delete_agent(begin(&f), id), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agent_versions"), 0);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agent_activations"), 0);

@@ -64,7 +64,7 @@ TEST(an_agent_is_there_for_its_own_tenant_alone)
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(agent_get(c, agent.id, &unused), ERR_NOT_FOUND);
     EXPECT_EQ(agent_require(c, agent.id), ERR_NOT_FOUND);
-    EXPECT_EQ(agent_delete(c, agent.id), ERR_NOT_FOUND);
+    EXPECT_EQ(delete_agent(c, agent.id), ERR_NOT_FOUND);
     abandon(&f);
     fixture_end(&f);
 }
@@ -143,10 +143,10 @@ TEST(an_agent_that_takes_part_in_a_thread_cannot_be_deleted_before_it_has_left)
     struct uuid thread = make_thread(&f);
     struct agent agent = make(&f, STR("planner"));
     take_part(&f, thread, agent.id, true);
-    EXPECT_EQ(agent_delete(begin(&f), agent.id), ERR_CONFLICT);
+    EXPECT_EQ(delete_agent(begin(&f), agent.id), ERR_CONFLICT);
     abandon(&f);
     sql_exec(&f, "UPDATE participants SET active = false");
-    EXPECT_EQ(agent_delete(begin(&f), agent.id), OK);
+    EXPECT_EQ(delete_agent(begin(&f), agent.id), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agents"), 0);
     EXPECT_STR(sql_text(&f, "SELECT action FROM audit_log ORDER BY seq DESC LIMIT 1"),
@@ -160,10 +160,9 @@ TEST(a_stale_version_changes_and_deletes_no_agent)
     fixture_begin(&f);
     struct agent agent = make(&f, STR("planner")), after = agent;
     struct context *c = begin(&f);
-    c->has_match = true;
-    c->match_version = 9;
+    context_match_only(c, 9);
     EXPECT_EQ(agent_update(c, &agent, &after), ERR_STALE);
-    EXPECT_EQ(agent_delete(c, agent.id), ERR_STALE);
+    EXPECT_EQ(delete_agent(c, agent.id), ERR_STALE);
     abandon(&f);
     fixture_end(&f);
 }

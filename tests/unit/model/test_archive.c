@@ -17,6 +17,7 @@
 #include "model/files/blobs.h"
 #include "model/files/files.h"
 #include "model/threads/thread_copy.h"
+#include "model/upkeep/archive.members.h"
 #include "model/upkeep/archive_tables.h"
 #include "store/content.h"
 
@@ -416,6 +417,67 @@ TEST(a_tenant_goes_into_another_with_its_ids_kept_to_the_very_same_bytes)
     fixture_end(&f);
 }
 
+/* Reads a page behind the last row, and appends its lines. */
+static int64_t read_page(struct fixture *f, const struct archive_member *m,
+    const struct archive_subject *subject, int64_t limit, bool is_first,
+    struct archive_value *in_out_last, struct buf *out)
+{
+    int64_t n = 0;
+    struct query q;
+    context_query(begin_reading_as(f, DEFAULT_TENANT_ID), &q, m->select[subject->what]);
+    if (statement_takes(q.statement, from))
+        query_uuid(&q, from, subject->id);
+    archive_bind_after(m, is_first ? NULL : in_out_last, &q);
+    query_i64(&q, limit, limit);
+    for (; query_next(&q); n++) {
+        archive_read_row(m, &q, in_out_last);
+        archive_write_line(m, in_out_last, out);
+    }
+    EXPECT_EQ(query_end(&q), OK);
+    commit(f);
+    return n;
+}
+
+static struct str read_pages(struct fixture *f, const struct archive_member *m,
+    const struct archive_subject *subject, int64_t limit)
+{
+    struct archive_value last[ARCHIVE_MAX_FIELDS] = {0};
+    struct buf out;
+    bool is_first = true;
+    buf_init(&out, SIZE_MAX);
+    while (read_page(f, m, subject, limit, is_first, last, &out) == limit)
+        is_first = false;
+    struct str lines = arena_str(f->arena, buf_str(&out));
+    buf_deinit(&out);
+    return lines;
+}
+
+TEST(pages_of_every_size_have_the_same_rows_in_the_same_order)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    add_agent(&f, DEFAULT_TENANT_ID, "second");
+    add_storage(&f, DEFAULT_TENANT_ID, agent);
+    add_state(&f, DEFAULT_TENANT_ID, agent, UUID_NIL, "config", "config");
+    furnish(&f, DEFAULT_TENANT_ID, agent);
+    struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
+    furnish(&f, DEFAULT_TENANT_ID, agent);
+    const struct archive_subject subjects[] = {
+        OF_TENANT, of_thread(thread), {ARCHIVE_AGENT, agent}};
+    for (size_t i = 0; i < MEMBER_COUNT; i++)
+        for (size_t k = 0; k < COUNT_OF(subjects); k++) {
+            const struct archive_member *m = &archive_members[i];
+            const struct sql_statement *s = m->select[subjects[k].what];
+            if (s == NULL || statement_takes(s, hashes))
+                continue;
+            struct str all = read_pages(&f, m, &subjects[k], 1000);
+            for (int64_t limit = 1; limit <= 3; limit++)
+                EXPECT_STR(read_pages(&f, m, &subjects[k], limit), all);
+        }
+    fixture_end(&f);
+}
+
 TEST(an_agent_goes_with_its_versions_and_which_of_them_is_active)
 {
     struct fixture f;
@@ -483,8 +545,9 @@ TEST(an_imported_thread_goes_on_where_it_was)
     EXPECT_STR(entry.messages, resumption.messages);
     EXPECT_STR(entry.user_message, STR("before"));
     commit(&f);
-    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM steps"), 4);
-    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM runs WHERE step_count = 2"), 2);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM steps"), 10);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM runs WHERE step_count = 3"), 2);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM runs WHERE lifecycle_steps = 1"), 6);
     EXPECT_EQ(event.seq, before.last_seq + 1);
     EXPECT_EQ(after.last_seq, before.last_seq + 1);
     EXPECT_EQ(after.created_at, before.created_at);
@@ -561,13 +624,16 @@ TEST(a_copied_thread_whose_messages_name_files_that_are_gone_can_be_moved)
     struct fixture f;
     fixture_begin(&f);
     struct uuid other = make_tenant(&f, "other");
-    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper"), copy;
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    struct thread_copying copying = {0};
     struct uuid thread = furnish(&f, DEFAULT_TENANT_ID, agent);
-    struct context *c = begin(&f);
-    EXPECT_EQ(file_delete(c, thread, STR("a.txt")), OK);
-    EXPECT_EQ(thread_copy(c, thread, uuid_v7(), &copy), OK);
+    EXPECT_EQ(file_delete(begin(&f), thread, STR("a.txt")), OK);
     commit(&f);
-    struct str bytes = exported(&f, DEFAULT_TENANT_ID, of_thread(copy));
+    for (bool more = true; more; copying.is_begun = true) {
+        EXPECT_EQ(thread_copy(begin(&f), thread, uuid_v7(), &copying, &more), OK);
+        commit(&f);
+    }
+    struct str bytes = exported(&f, DEFAULT_TENANT_ID, of_thread(copying.id));
     EXPECT_EQ(imported(&f, other, bytes, ARCHIVE_IDS_REMAP), OK);
     fixture_end(&f);
 }
@@ -618,7 +684,7 @@ TEST(content_that_is_damaged_is_told_from_content_that_was_removed_meanwhile)
     struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
     struct archive_subject subject = of_thread(furnish(&f, DEFAULT_TENANT_ID, agent));
     int fd = new_file();
-    struct archive_export *x = archive_export_create(fd);
+    struct archive_export *x = archive_export_create(fd, NULL, NULL);
     EXPECT_EQ(archive_export_rows(begin_reading_as(&f, DEFAULT_TENANT_ID), &subject, x), OK);
     commit(&f);
     damage_content(&f, STR("second"));
@@ -627,6 +693,43 @@ TEST(content_that_is_damaged_is_told_from_content_that_was_removed_meanwhile)
     add(&f, "DELETE FROM file_versions WHERE size_bytes = 6");
     add(&f, "DELETE FROM blobs WHERE size_bytes = 6");
     EXPECT_EQ(archive_export_fill(x, f.store, DEFAULT_TENANT_ID, &f.problem), ERR_UNAVAILABLE);
+    archive_export_destroy(x);
+    close(fd);
+    fixture_end(&f);
+}
+
+/* Allows a number of steps, then cancels. */
+static enum error count_down(void *data)
+{
+    int *left = data;
+    return (*left)-- > 0 ? OK : ERR_CANCELLED;
+}
+
+TEST(an_export_ends_where_it_is_cancelled)
+{
+    enum { PLENTY = 1000 };
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid agent = add_agent(&f, DEFAULT_TENANT_ID, "helper");
+    struct archive_subject subject = of_thread(furnish(&f, DEFAULT_TENANT_ID, agent));
+    int fd = new_file(), left = PLENTY;
+    struct archive_export *x = archive_export_create(fd, count_down, &left);
+    EXPECT_EQ(archive_export_rows(begin_reading_as(&f, DEFAULT_TENANT_ID), &subject, x), OK);
+    commit(&f);
+    int steps = PLENTY - left;
+    for (int allowed = 0; allowed < steps; allowed++) {
+        left = allowed;
+        struct context *c = begin_reading_as(&f, DEFAULT_TENANT_ID);
+        EXPECT_EQ(archive_export_rows(c, &subject, x), ERR_CANCELLED);
+        EXPECT_EQ(left, -1); /* the first refusal is the last question */
+        commit(&f);
+    }
+    left = steps;
+    EXPECT_EQ(archive_export_rows(begin_reading_as(&f, DEFAULT_TENANT_ID), &subject, x), OK);
+    commit(&f);
+    EXPECT_EQ(archive_export_fill(x, f.store, DEFAULT_TENANT_ID, &f.problem), ERR_CANCELLED);
+    left = PLENTY;
+    EXPECT_EQ(archive_export_fill(x, f.store, DEFAULT_TENANT_ID, &f.problem), OK);
     archive_export_destroy(x);
     close(fd);
     fixture_end(&f);

@@ -20,7 +20,7 @@ static void add_money(struct fixture *f)
     EXPECT_EQ(run_start(c, thread, RUN_POLICY_NONE, &run), OK);
     for (int i = 0; i < 150; i++) {
         struct price price = {.model = str_of(models[i % 3]),
-            .currency = STR("USD"),
+            .currency = STR("AZN"),
             .rates = {i + 1, 2, 3, 4},
             .has_long_context = i % 2 == 0,
             .long_context_tokens = 200000,
@@ -82,7 +82,7 @@ TEST(prices_that_are_there_stay_and_notebooks_get_the_next_numbers)
     add_money(&f);
     struct str first = exported(&f, DEFAULT_TENANT_ID, OF_TENANT);
     struct notebook own = {.title = STR("own")};
-    struct price price = {.model = STR("B"), .currency = STR("USD"), .rates = {1, 2, 3, 4}};
+    struct price price = {.model = STR("B"), .currency = STR("AZN"), .rates = {1, 2, 3, 4}};
     bool is_new;
     struct context *c = begin_as(&f, other);
     price.has_long_context = true;

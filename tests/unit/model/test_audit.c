@@ -5,7 +5,7 @@ static void record_many(struct fixture *f, int n)
 {
     struct context *c = begin(f);
     for (int i = 0; i < n; i++)
-        EXPECT_EQ(audit_record(c, "test.happened", "thing", DEFAULT_TENANT_ID,
+        EXPECT_EQ(audit_record(c, "thread.deleted", "thing", DEFAULT_TENANT_ID,
                       arena_printf(f->arena, "{\"n\":%d}", i)),
             OK);
     commit(f);
@@ -135,7 +135,7 @@ TEST(each_tenant_has_a_chain_of_its_own)
     fixture_begin(&f);
     struct uuid acme = make_tenant(&f, "acme"); /* one record of the default tenant */
     struct context *c = begin_as(&f, acme);
-    EXPECT_EQ(audit_record(c, "test.happened", "thing", acme, STR_NONE), OK);
+    EXPECT_EQ(audit_record(c, "thread.deleted", "thing", acme, STR_NONE), OK);
     struct audit_record records[4];
     struct audit_filter all = {0};
     size_t n = 0;
@@ -146,7 +146,7 @@ TEST(each_tenant_has_a_chain_of_its_own)
     EXPECT_EQ(records[0].seq, 1);
     EXPECT_STR(records[0].detail, STR("{}"));
     commit(&f);
-    sql_exec(&f, "UPDATE audit_log SET action = 'x' WHERE action = 'test.happened'");
+    sql_exec(&f, "UPDATE audit_log SET action = 'x' WHERE action = 'thread.deleted'");
     EXPECT(verify(&f).intact); /* the default tenant's */
     fixture_end(&f);
 }
@@ -161,12 +161,12 @@ TEST(a_record_says_who_did_what_to_which_object_in_which_request)
     struct audit_filter all = {0};
     size_t n = 0;
     c->actor = ACTOR_OPEN;
-    EXPECT_EQ(audit_record(c, "a.open", "thing", DEFAULT_TENANT_ID, STR_NONE), OK);
+    EXPECT_EQ(audit_record(c, "key.created", "thing", DEFAULT_TENANT_ID, STR_NONE), OK);
     c->actor = ACTOR_SYSTEM;
-    EXPECT_EQ(audit_record(c, "a.system", "thing", DEFAULT_TENANT_ID, STR_NONE), OK);
+    EXPECT_EQ(audit_record(c, "events.pruned", "thing", DEFAULT_TENANT_ID, STR_NONE), OK);
     c->actor = ACTOR_KEY;
     c->key_id = DEFAULT_TENANT_ID;
-    EXPECT_EQ(audit_record(c, "a.key", "thing", UUID_NIL, STR("{\"a\":1}")), OK);
+    EXPECT_EQ(audit_record(c, "key.revoked", "thing", UUID_NIL, STR("{\"a\":1}")), OK);
     page = (struct page){.limit = 3};
     EXPECT_EQ(audit_list(c, &all, &page, r), OK);
     n = page.count;
@@ -189,10 +189,10 @@ TEST(the_log_is_filtered_by_action_and_object_and_paged_backwards)
     fixture_begin(&f);
     record_many(&f, 4);
     struct context *c = begin(&f);
-    EXPECT_EQ(audit_record(c, "other", "thing", UUID_NIL, STR_NONE), OK);
+    EXPECT_EQ(audit_record(c, "tenant.renamed", "thing", UUID_NIL, STR_NONE), OK);
     struct audit_record r[5];
     size_t n = 0;
-    struct audit_filter by_action = {.action = STR("other")};
+    struct audit_filter by_action = {.action = STR("tenant.renamed")};
     page = (struct page){.limit = 5};
     EXPECT_EQ(audit_list(c, &by_action, &page, r), OK);
     n = page.count;

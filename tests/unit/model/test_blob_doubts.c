@@ -66,7 +66,7 @@ TEST(content_goes_with_its_thread_and_with_its_tenant)
         .thread_id = thread, .name = STR("u"), .content_type = STR("text/plain"), .size_bytes = 4};
     EXPECT_EQ(file_upload_create(begin(&f), &u), OK);
     commit(&f);
-    EXPECT_EQ(thread_delete(begin(&f), thread), OK);
+    EXPECT_EQ(delete_thread(begin(&f), thread), OK);
     commit(&f);
     EXPECT_EQ(collect(&f), 3);
     struct context *c = begin_as(&f, tenant);
@@ -77,7 +77,7 @@ TEST(content_goes_with_its_thread_and_with_its_tenant)
     struct file_put put = a_put(c, theirs.id, "a", "1");
     EXPECT_EQ(file_put(c, &put, &created, &file), OK);
     commit(&f);
-    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), tenant), OK);
     commit(&f);
     EXPECT_EQ(collect(&f), 1);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM blobs"), 0);

@@ -353,6 +353,44 @@ TEST(recovery_falls_back_to_the_parent_of_what_is_damaged_and_tells_so)
     fixture_end(&f);
 }
 
+static size_t count_of(struct str text, const char *part)
+{
+    size_t n = 0;
+    for (size_t i = 0; i + strlen(part) <= text.len; i++)
+        n += memcmp(text.ptr + i, part, strlen(part)) == 0;
+    return n;
+}
+
+TEST(recovery_skips_at_most_1000_damaged_checkpoints)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct context *c = begin(&f);
+    for (int i = 0; i < CHECKPOINT_SKIP_MAX + 1; i++) {
+        struct checkpoint_put how = {.values = STR("{}")};
+        struct checkpoint k = {.thread_id = thread, .ns = STR("")};
+        bool is_new;
+        EXPECT_EQ(checkpoint_put(c, &how, &k, &is_new), OK);
+    }
+    commit(&f);
+    struct checkpoint_place place = {.thread_id = thread, .ns = STR("")};
+    struct checkpoint_recovery r;
+    damage(&f, "sequence_num > 1");
+    EXPECT_EQ(checkpoint_recover(begin_reading(&f), &place, &r), OK);
+    commit(&f);
+    EXPECT_EQ(r.checkpoint.sequence_num, 1);
+    EXPECT_EQ(count_of(r.skipped, "checkpoint_id"), CHECKPOINT_SKIP_MAX);
+    put(&f, thread, "", 1, LONG_A);
+    damage(&f, "sequence_num > 1001");
+    EXPECT_EQ(checkpoint_recover(begin_reading(&f), &place, &r), ERR_DAMAGED);
+    commit(&f);
+    EXPECT_EQ(count_of(f.problem.extension, "checkpoint_id"), CHECKPOINT_SKIP_MAX);
+    EXPECT_STR(f.problem.detail,
+        STR("the newest 1000 checkpoints are damaged; older ones were not examined"));
+    fixture_end(&f);
+}
+
 TEST(a_whole_checkpoint_can_be_put_upon_one_that_is_damaged)
 {
     struct fixture f;
@@ -403,6 +441,49 @@ TEST(what_is_pruned_leaves_its_descendants_whole)
     fixture_end(&f);
 }
 
+static struct checkpoint_removed copy_some(struct fixture *f, struct uuid from, struct uuid to)
+{
+    struct checkpoint_removed copied = {0};
+    EXPECT_EQ(checkpoint_copy(begin(f), from, to, &copied), OK);
+    commit(f);
+    return copied;
+}
+
+TEST(one_request_copies_prunes_and_deletes_so_many_and_says_that_others_remain)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), other = make_thread(&f), large = make_thread(&f);
+    const struct checkpoint_prune keep = {.keep_latest = 1};
+    struct checkpoint_removed some;
+    for (uint8_t i = 1; i <= CHECKPOINT_DELETE_MAX + 1; i++)
+        put(&f, thread, "", i, "{}");
+    some = copy_some(&f, thread, other);
+    EXPECT(some.count == CHECKPOINT_COPY_MAX && some.more);
+    some = copy_some(&f, thread, other);
+    EXPECT(some.count == CHECKPOINT_COPY_MAX && some.more);
+    some = copy_some(&f, thread, other);
+    EXPECT(some.count == 1 && !some.more);
+    EXPECT_EQ(checkpoint_prune(begin(&f), thread, &keep, &some), OK);
+    commit(&f);
+    EXPECT(some.count == CHECKPOINT_DELETE_MAX && !some.more);
+    EXPECT_EQ(checkpoint_delete_all(begin(&f), other, STR_NONE, &some), OK);
+    commit(&f);
+    EXPECT(some.count == CHECKPOINT_DELETE_MAX && some.more);
+    EXPECT_EQ(checkpoint_delete_all(begin(&f), other, STR_NONE, &some), OK);
+    commit(&f);
+    EXPECT(some.count == 1 && !some.more);
+    for (uint8_t i = 1; i <= 3; i++)
+        put(&f, large, "", i,
+            arena_cstr(f.arena,
+                arena_printf(f.arena, "{\"text\":\"%0*d\"}", CHECKPOINT_COPY_MAX_BYTES / 2, i)));
+    some = copy_some(&f, large, other);
+    EXPECT(some.count == 2 && some.more); /* the second one goes beyond the bytes */
+    some = copy_some(&f, large, other);
+    EXPECT(some.count == 1 && !some.more);
+    fixture_end(&f);
+}
+
 TEST(a_deleted_thread_takes_its_checkpoints_along)
 {
     struct fixture f;
@@ -411,7 +492,7 @@ TEST(a_deleted_thread_takes_its_checkpoints_along)
     put(&f, thread, "", 1, LONG_A);
     put(&f, thread, "", 2, LONG_B);
     write_to(&f, thread, 1, "t", 0, "1");
-    EXPECT_EQ(thread_delete(begin(&f), thread), OK);
+    EXPECT_EQ(delete_thread(begin(&f), thread), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM checkpoints"), 0);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM checkpoint_writes"), 0);

@@ -264,7 +264,7 @@ SQLITE_ONLY(subscribers_hear_the_event_as_it_was_stored)
     EXPECT(!heard->is_last);
     hub_delivery_deinit(&d);
 
-    EXPECT_EQ(thread_delete(begin(&f), id), OK);
+    EXPECT_EQ(delete_thread(begin(&f), id), OK);
     commit(&f);
     d = hub_collect(&l);
     EXPECT_EQ(d.n_items, 1);
@@ -287,10 +287,10 @@ TEST(nothing_can_be_appended_to_a_thread_that_is_gone)
     fixture_begin(&f);
     struct uuid id = make_thread(&f);
     add_events(&f, id, 2);
-    EXPECT_EQ(thread_delete(begin(&f), id), OK);
+    EXPECT_EQ(delete_thread(begin(&f), id), OK);
     abandon(&f);
     add_events(&f, id, 1); /* it was not deleted after all */
-    EXPECT_EQ(thread_delete(begin(&f), id), OK);
+    EXPECT_EQ(delete_thread(begin(&f), id), OK);
     commit(&f);
     EXPECT_EQ(append_one(begin(&f), id), ERR_NOT_FOUND);
     EXPECT_PART(told(&f), "does not exist");
@@ -309,7 +309,7 @@ TEST(nothing_can_be_appended_to_the_threads_of_a_tenant_that_is_gone)
     EXPECT_EQ(thread_create(begin_as(&f, tenant), &thread), OK);
     EXPECT_EQ(append_one(&f.context, thread.id), OK);
     commit(&f);
-    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), tenant), OK);
     commit(&f);
     EXPECT_EQ(append_one(begin_as(&f, tenant), thread.id), ERR_NOT_FOUND);
     abandon(&f);
@@ -532,5 +532,25 @@ TEST(what_was_pruned_is_gone_for_readers_at_once_and_from_the_tables_bit_by_bit)
     }
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events"), 1);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM event_garbage"), 0);
+    fixture_end(&f);
+}
+
+TEST(a_page_with_a_filter_examines_as_many_events_as_it_may)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    const struct event_filter filters[] = {
+        {.has_thread_id = true, .kind = STR("progress")},
+        {.has_thread_id = true, .has_run_id = true},
+        {.has_thread_id = true},
+    };
+    for (size_t i = 0; i < COUNT_OF(filters); i++)
+        for (int64_t last = 6 + EVENT_SCAN_MAX; last <= 8 + EVENT_SCAN_MAX; last++) {
+            bool cut = i < 2 && last > 7 + EVENT_SCAN_MAX;
+            int64_t end = 0;
+            EXPECT_EQ(event_scan_end(begin_reading(&f), &filters[i], 7, last, &end), OK);
+            commit(&f);
+            EXPECT_EQ(end, cut ? 7 + EVENT_SCAN_MAX : last);
+        }
     fixture_end(&f);
 }

@@ -180,6 +180,12 @@ TEST(one_request_writes_to_an_upload_at_a_time)
     EXPECT(!u.has_writer);
     EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, u.id, 2, first)), OK);
     EXPECT_EQ(leave(&f, file_upload_release(begin(&f), u.id, first)), OK);
+    /* A lease ends if it is not renewed. */
+    EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, u.id, 2, first)), OK);
+    c = begin(&f);
+    c->lease_now_us += (int64_t)FILE_UPLOAD_LEASE_S * 1000000 + 1000000;
+    EXPECT_EQ(leave(&f, file_upload_lease(c, thread, u.id, 2, second)), OK);
+    EXPECT_EQ(leave(&f, file_upload_release(begin(&f), u.id, second)), OK);
     EXPECT_EQ(advance(&f, &u, 4, "four"), OK);
     EXPECT_EQ(leave(&f, file_upload_lease(begin(&f), thread, u.id, 4, first)), ERR_CONFLICT);
     EXPECT_PART(f.problem.detail, "all bytes have been received");

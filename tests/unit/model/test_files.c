@@ -55,11 +55,10 @@ TEST(a_version_that_was_read_before_somebody_elses_cannot_overwrite_it)
     put_file(&f, thread, "a", "2");
     struct context *c = begin(&f);
     struct file_put put = a_put(c, thread, "a", "3");
-    c->has_match = true;
-    c->match_version = 1;
+    context_match_only(c, 1);
     EXPECT_EQ(file_put(c, &put, &created, &file), ERR_STALE);
     EXPECT_PART(f.problem.detail, "\"2\"");
-    c->match_version = 2;
+    context_match_only(c, 2);
     EXPECT_EQ(file_put(c, &put, &created, &file), OK);
     EXPECT_EQ(file.version, 3);
     EXPECT(!created);
@@ -83,8 +82,7 @@ TEST(conditions_on_whether_a_file_is_there_hold)
     put.must_exist = true;
     EXPECT_EQ(file_put(c, &put, &created, &file), ERR_STALE);
     put.must_exist = false;
-    c->has_match = true;
-    c->match_version = 1;
+    context_match_only(c, 1);
     EXPECT_EQ(file_put(c, &put, &created, &file), ERR_STALE);
     c->has_match = false;
     put.must_be_new = true;

@@ -60,7 +60,7 @@ static struct uuid fill(struct fixture *f)
     EXPECT_EQ(run_cancel(begin(f), &cancelled, STR_NONE), OK);
     commit(f);
     struct uuid deleted = make_thread(f);
-    EXPECT_EQ(thread_delete(begin(f), deleted), OK);
+    EXPECT_EQ(delete_thread(begin(f), deleted), OK);
     commit(f);
     return thread;
 }
@@ -119,7 +119,7 @@ TEST(a_status_that_nobody_knows_is_found)
 {
     expect_broken("UPDATE threads SET status = 'odd' WHERE pruned_seq = 20", "thread-status",
         "thread ", "the status \"odd\" is unknown");
-    expect_broken("UPDATE runs SET status = 'odd' WHERE status = 'cancelled'", "run-status", "run ",
+    expect_broken("UPDATE runs SET status = 'odd' WHERE status = 'queued'", "run-status", "run ",
         "the status \"odd\" is unknown");
     expect_broken("UPDATE threads SET run_policy = 'odd' WHERE pruned_seq = 20",
         "thread-run-policy", "thread ", "the run policy \"odd\" is unknown");
@@ -206,12 +206,12 @@ TEST(a_changed_audit_log_is_found_also_of_a_tenant_that_is_gone)
     struct fixture f;
     fixture_begin(&f);
     struct uuid gone = make_tenant(&f, "gone");
-    EXPECT_EQ(audit_record(begin_as(&f, gone), "test.happened", "thing", gone, STR_NONE), OK);
+    EXPECT_EQ(audit_record(begin_as(&f, gone), "thread.deleted", "thing", gone, STR_NONE), OK);
     commit(&f);
-    EXPECT_EQ(tenant_delete(begin(&f), gone), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), gone), OK);
     commit(&f);
     EXPECT_EQ(check_with(&f, false)->n_findings, 0);
-    expect_found(&f, "UPDATE audit_log SET actor = 'nobody' WHERE action = 'test.happened'",
+    expect_found(&f, "UPDATE audit_log SET actor = 'nobody' WHERE action = 'thread.deleted'",
         "audit-chain", "tenant ", "record 1 is missing");
     fixture_end(&f);
 }
@@ -268,20 +268,38 @@ TEST(steps_that_are_missing_or_have_lost_their_messages_are_found)
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "direct");
-    struct step steps[3] = {{.action_type = STR("run_started")},
+    struct step steps[3] = {{.action_type = STR("memory_retrieval")},
         {.action_type = STR("compaction"), .messages_snapshot = STR("[{}]")},
-        {.action_type = STR("run_completed")}};
+        {.action_type = STR("tool_execution")}};
     EXPECT_EQ(run_get_head(begin(&f), run.id, &run), OK);
     EXPECT_EQ(step_append(&f.context, &run, steps, 3, STR_NONE), OK);
     commit(&f);
     EXPECT_EQ(check_with(&f, false)->n_findings, 0);
-    sql_exec(&f, "DELETE FROM snapshots; DELETE FROM steps WHERE number = 1");
+    sql_exec(&f, "DELETE FROM snapshots; DELETE FROM steps WHERE number = 2");
     struct fsck *fsck = check_with(&f, true);
     EXPECT_EQ(fsck->n_findings, 2);
     EXPECT_STR(fsck->findings[0].rule, STR("step-numbers"));
-    EXPECT_PART(fsck->findings[0].detail, "the object counts 3 steps");
+    EXPECT_PART(fsck->findings[0].detail, "the object counts 4 steps");
     EXPECT_STR(fsck->findings[1].rule, STR("step-messages"));
-    EXPECT_PART(fsck->findings[1].detail, "the messages of step 2 are missing");
+    EXPECT_PART(fsck->findings[1].detail, "the messages of step 3 are missing");
+    fixture_end(&f);
+}
+
+TEST(a_step_of_cairn_that_contradicts_its_run_is_found)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct run ended = run;
+    ended.status = RUN_FAILED;
+    ended.error = STR("{\"code\":\"x\"}");
+    EXPECT_EQ(run_update(begin(&f), &run, &ended), OK);
+    commit(&f);
+    EXPECT_EQ(check_with(&f, false)->n_findings, 0);
+    expect_found(&f, "UPDATE steps SET action_type = 'run_completed' WHERE number = 2",
+        "step-lifecycle", "run ", "Cairn's step 2 does not agree with the status of the run");
+    expect_found(&f, "UPDATE steps SET action_type = 'error', lifecycle = false WHERE number = 2",
+        "step-numbers", "run ", "the object counts 2 steps");
     fixture_end(&f);
 }
 
@@ -359,12 +377,22 @@ static void fill_snapshots(struct fixture *f)
     struct context *c = begin(f);
     for (int i = 0; i < 70; i++) {
         struct snapshot s = {0};
-        struct str document = arena_printf(
-            f->arena, "{\"m\":[\"" LONG_TEXT "\",\"%d " LONG_TEXT "\",\"" LONG_TEXT "\"]}", i % 40);
+        struct str document = arena_printf(f->arena,
+            "{\"m\":[\"" LONG_TEXT "\",\"%d " LONG_TEXT "\",\"" LONG_TEXT "\"]}",
+            i % 66); /* more items than a page has */
         EXPECT_EQ(snapshot_put(c, thread, base, document, &s), OK);
         base = s.id;
     }
     commit(f);
+}
+
+static const char *change_item(struct fixture *f, const char *change, const char *order)
+{
+    return arena_printf(f->arena,
+        "UPDATE items SET size_bytes = size_bytes %s"
+        " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 %s LIMIT 1)",
+        change, order)
+        .ptr;
 }
 
 TEST(snapshots_and_items_that_are_whole_are_not_found_fault_with_and_others_are)
@@ -373,13 +401,13 @@ TEST(snapshots_and_items_that_are_whole_are_not_found_fault_with_and_others_are)
     fixture_begin(&f);
     fill_snapshots(&f);
     EXPECT_EQ(check_with(&f, false)->n_findings, 0);
-    expect_found(&f,
-        "UPDATE items SET size_bytes = size_bytes + 1"
-        " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 LIMIT 1)",
-        "item", "item ", "differs from what was stored");
-    EXPECT_EQ(check_with(&f, true)->n_findings, 0); /* which reads no item */
-    sql_exec(&f, "UPDATE items SET size_bytes = size_bytes - 1"
-                 " WHERE sha256 = (SELECT sha256 FROM items ORDER BY sha256 LIMIT 1)");
+    for (int last = 0; last < 2; last++) {
+        const char *order = last ? "DESC" : "ASC";
+        expect_found(
+            &f, change_item(&f, "+ 1", order), "item", "item ", "differs from what was stored");
+        EXPECT_EQ(check_with(&f, true)->n_findings, 0); /* which reads no item */
+        sql_exec(&f, change_item(&f, "- 1", order));
+    }
     expect_found(&f,
         "UPDATE snapshots SET size_bytes = size_bytes + 1"
         " WHERE id = (SELECT id FROM snapshots ORDER BY id DESC LIMIT 1)",

@@ -22,7 +22,7 @@ static void record_some(struct fixture *f)
 {
     struct context *c = begin(f);
     for (int i = 0; i < RECORDS; i++)
-        EXPECT_EQ(audit_record(c, "test.happened", "thing", DEFAULT_TENANT_ID,
+        EXPECT_EQ(audit_record(c, "thread.deleted", "thing", DEFAULT_TENANT_ID,
                       arena_printf(f->arena, "{\"flip\":%d}", i + 1)),
             OK);
     commit(f);

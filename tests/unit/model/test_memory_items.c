@@ -31,6 +31,19 @@ static size_t count_found(
     return found.count;
 }
 
+/* The same without a filter, at the moment of the context. */
+static size_t count_found_at(struct context *c, const char *query)
+{
+    struct memory_search search = {.at = STR(""),
+        .prefix = STR(""),
+        .query = query == NULL ? STR_NONE : str_of(query),
+        .filter = STR_NONE,
+        .limit = MEMORY_SEARCH_MAX};
+    struct memory_found found = {0};
+    EXPECT_EQ(memory_search(c, &search, &found), OK);
+    return found.count;
+}
+
 TEST(labels_are_joined_and_split_again)
 {
     struct fixture f;
@@ -61,11 +74,53 @@ TEST(nothing_of_a_tenant_is_found_by_another_and_all_of_it_goes_with_the_tenant)
     EXPECT_EQ(count_found(&f, other, "word", NULL), 1);
     EXPECT_EQ(count_found(&f, other, NULL, NULL), 1);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_words"), 2);
-    EXPECT_EQ(tenant_delete(begin(&f), other), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), other), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_items"), 1);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_words"), 1);
     EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "word", NULL), 1);
+    fixture_end(&f);
+}
+
+static struct str long_value(struct fixture *f, const char *word)
+{
+    CLEANUP(buf_deinit) struct buf text;
+    buf_init(&text, SIZE_MAX);
+    buf_printf(&text, "{\"t\":\"%s", word);
+    for (size_t i = 0; i < CONTEXT_WORDS_AT_ONCE; i++)
+        buf_printf(&text, " w%zu", i);
+    buf_append(&text, STR("\"}"));
+    return arena_str(f->arena, buf_str(&text));
+}
+
+TEST(a_batch_indexes_a_limited_number_of_words_and_no_search_finds_a_replaced_value)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    put(&f, DEFAULT_TENANT_ID, "a.", "third", "{\"t\":\"old\"}");
+    struct memory_item items[] = {
+        {.ns = STR("a."), .key = STR("first"), .value = long_value(&f, "new")},
+        {.ns = STR("a."), .key = STR("second"), .value = long_value(&f, "new")},
+        {.ns = STR("a."), .key = STR("third"), .value = long_value(&f, "new")},
+    };
+    struct context *c = begin(&f);
+    bool is_new;
+    for (size_t i = 0; i < COUNT_OF(items); i++)
+        EXPECT_EQ(memory_item_put(c, &items[i], &is_new), OK);
+    commit(&f);
+    EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "new", NULL), 1);
+    EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "old", NULL), 0);
+    EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, NULL, NULL), 3);
+    struct sweep_position position = {0};
+    struct sweep_report report;
+    EXPECT_EQ(model_sweep(begin(&f), &position, &report), OK);
+    commit(&f);
+    EXPECT(report.more);
+    EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "new", NULL), 2);
+    EXPECT_EQ(model_sweep(begin(&f), &position, &report), OK);
+    commit(&f);
+    EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "new", NULL), 3);
+    EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "old", NULL), 0);
     fixture_end(&f);
 }
 
@@ -81,9 +136,14 @@ TEST(what_has_expired_is_gone_for_readers_before_the_sweep_removes_it)
     item.has_expires_at = true;
     item.expires_at = c->now_us + 1;
     EXPECT_EQ(memory_item_put(c, &item, &is_new), OK);
+    EXPECT_EQ(count_found_at(c, "word"), 1);
+    EXPECT_EQ(count_found_at(c, NULL), 1);
+    EXPECT_EQ(memory_item_get(c, item.ns, item.key, &item), OK);
     c->now_us += 1;
     EXPECT_EQ(memory_item_get(c, item.ns, item.key, &item), ERR_NOT_FOUND);
     EXPECT_EQ(memory_item_delete(c, item.ns, item.key), ERR_NOT_FOUND);
+    EXPECT_EQ(count_found_at(c, "word"), 0);
+    EXPECT_EQ(count_found_at(c, NULL), 0);
     commit(&f);
     EXPECT_EQ(count_found(&f, DEFAULT_TENANT_ID, "word", NULL), 0);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_items"), 1);

@@ -107,6 +107,33 @@ TEST(a_page_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
     fixture_end(&f);
 }
 
+TEST(a_page_with_a_filter_looks_at_as_many_messages_as_it_may)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    make(&f, thread, "a");
+    for (int64_t length = MESSAGE_SCAN_MAX - 1; length <= MESSAGE_SCAN_MAX + 1; length++) {
+        bool cut = length > MESSAGE_SCAN_MAX;
+        sql_exec(&f, arena_cstr(f.arena, arena_printf(f.arena, "UPDATE threads SET last_seq = %lld",
+                                             (long long)length)));
+        fixture_close(&f);
+        fixture_open(&f);
+        struct message_filter filter = {
+            .thread_id = thread, .before = INT64_MAX, .type = MESSAGE_CHAT};
+        struct message_page page = page_of(&f, &filter, 10);
+        EXPECT_EQ(page.page.more, cut);
+        EXPECT_EQ(page.first_seq, 1);
+        EXPECT_EQ(page.last_seq, cut ? MESSAGE_SCAN_MAX : length);
+        filter.newest_first = true;
+        page = page_of(&f, &filter, 10);
+        EXPECT_EQ(page.page.more, cut);
+        EXPECT_EQ(page.first_seq, cut ? 2 : 1);
+        EXPECT_EQ(page.last_seq, length);
+    }
+    fixture_end(&f);
+}
+
 TEST(a_page_ends_before_it_is_too_large)
 {
     struct fixture f;
@@ -170,6 +197,45 @@ TEST(messages_that_came_in_bulk_are_found_after_the_sweep)
     fixture_end(&f);
 }
 
+/* Three of them have more words than a job indexes at once. */
+static struct str long_text(struct fixture *f)
+{
+    CLEANUP(buf_deinit) struct buf text;
+    buf_init(&text, SIZE_MAX);
+    for (size_t i = 0; i < CONTEXT_WORDS_AT_ONCE / 2; i++)
+        buf_printf(&text, "w%zu ", i);
+    return arena_str(f->arena, buf_str(&text));
+}
+
+TEST(a_request_indexes_a_limited_number_of_words_and_a_sweep_does_too)
+{
+    enum { MESSAGES = 7, AT_ONCE = 2 };
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct message messages[MESSAGES] = {0};
+    for (size_t i = 0; i < MESSAGES; i++)
+        messages[i].content = long_text(&f);
+    struct message_append append;
+    struct context *c = begin(&f);
+    EXPECT_EQ(message_append_begin(c, thread, messages, MESSAGES, STR("/m"), &append), OK);
+    EXPECT_EQ(message_append_end(c, &append), OK);
+    commit(&f);
+    EXPECT_EQ(count_found(&f, thread, "w17"), AT_ONCE);
+    struct sweep_position position = {0};
+    struct sweep_report report = {.more = true};
+    for (size_t found = AT_ONCE; report.more;) {
+        EXPECT_EQ(model_sweep(begin(&f), &position, &report), OK);
+        commit(&f);
+        found = found + AT_ONCE < MESSAGES ? found + AT_ONCE : MESSAGES;
+        EXPECT_EQ(count_found(&f, thread, "w17"), found);
+    }
+    EXPECT_EQ(count_found(&f, thread, "w17"), MESSAGES);
+    make(&f, thread, "w17");
+    EXPECT_EQ(count_found(&f, thread, "w17"), MESSAGES + 1);
+    fixture_end(&f);
+}
+
 TEST(no_word_is_left_of_a_deleted_thread_or_tenant)
 {
     struct fixture f;
@@ -183,10 +249,10 @@ TEST(no_word_is_left_of_a_deleted_thread_or_tenant)
     EXPECT_EQ(message_create(c, theirs.id, &m), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM message_words"), 2);
-    EXPECT_EQ(thread_delete(begin(&f), thread), OK);
+    EXPECT_EQ(delete_thread(begin(&f), thread), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM message_words"), 1);
-    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), tenant), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM message_words"), 0);
     fixture_end(&f);

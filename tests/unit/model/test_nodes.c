@@ -122,7 +122,7 @@ POSTGRES_ONLY(what_was_pruned_of_a_thread_stays_noted_when_the_thread_goes)
     fixture_begin(&f);
     struct uuid id = make_thread(&f);
     add_events(&f, id, 4);
-    EXPECT_EQ(thread_delete(begin(&f), id), OK);
+    EXPECT_EQ(delete_thread(begin(&f), id), OK);
     commit(&f);
     EXPECT_EQ(tenant_bounds(&f).pruned, 5);
     EXPECT_EQ(tenant_bounds(&f).last, 6);
@@ -362,6 +362,31 @@ POSTGRES_ONLY(a_run_that_is_there_is_claimed_also_when_somebody_is_at_its_thread
     nodes_end(&f, &o);
 }
 
+static enum error delete_too(struct other *o, struct context *c)
+{
+    return delete_agent(c, o->id);
+}
+
+POSTGRES_ONLY(an_agent_is_not_deleted_while_another_node_starts_its_first_run)
+{
+    struct fixture f;
+    struct other o;
+    nodes_begin(&f, &o);
+    struct uuid thread = make_thread(&f);
+    struct agent agent = {.name = STR("busy")};
+    EXPECT_EQ(agent_create(begin(&f), &agent), OK);
+    commit(&f);
+    struct run run = {.has_agent_id = true, .agent_id = agent.id};
+    EXPECT_EQ(run_start(begin(&f), thread, RUN_POLICY_NONE, &run), OK);
+    o.id = agent.id;
+    start_other(&o, delete_too);
+    commit(&f);
+    end_other(&o);
+    EXPECT_EQ(o.result, ERR_CONFLICT);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agents"), 1);
+    nodes_end(&f, &o);
+}
+
 static struct uuid make_operator(struct fixture *f)
 {
     struct str scope = STR("operator");
@@ -425,7 +450,7 @@ POSTGRES_ONLY(only_one_node_makes_the_first_key)
 
 static enum error record_too(struct other *o, struct context *c)
 {
-    return audit_record(c, "test.happened", "thread", UUID_NIL, STR_NONE);
+    return audit_record(c, "thread.deleted", "thread", UUID_NIL, STR_NONE);
 }
 
 POSTGRES_ONLY(the_audit_chain_of_two_nodes_is_one_chain)
@@ -505,5 +530,77 @@ POSTGRES_ONLY(one_node_lists_at_a_time)
     commit(&f);
     EXPECT_EQ(ours.count, 1);
     EXPECT_EQ(theirs.count, 0);
+    nodes_end(&f, &o);
+}
+
+/* --- Counters ------------------------------------------------------------------------------- */
+
+static enum error limit_threads(struct other *o, struct context *c)
+{
+    struct tenant tenant, wanted = {.id = DEFAULT_TENANT_ID,
+                              .name = STR("default"),
+                              .plan_tier = STR_NONE,
+                              .quotas = {.has_max_threads = true, .max_threads = 100}};
+    return tenant_update(c, &wanted, &tenant);
+}
+
+static void expect_exact_counter(struct fixture *f, int64_t threads)
+{
+    EXPECT_EQ(sql_i64(f, "SELECT count(*) FROM threads"), threads);
+    EXPECT_EQ(sql_i64(f, "SELECT threads FROM tenant_usage"), threads);
+}
+
+POSTGRES_ONLY(a_counter_that_starts_includes_a_thread_that_another_node_is_adding)
+{
+    struct fixture f;
+    struct other o;
+    nodes_begin(&f, &o);
+    struct thread thread = {.metadata = STR("{}")};
+    EXPECT_EQ(thread_create(begin(&f), &thread), OK);
+    start_other(&o, limit_threads);
+    commit(&f);
+    end_other(&o);
+    EXPECT_EQ(o.result, OK);
+    expect_exact_counter(&f, 1);
+    nodes_end(&f, &o);
+}
+
+static enum error add_thread(struct other *o, struct context *c)
+{
+    struct thread thread = {.metadata = STR("{}")};
+    return thread_create(c, &thread);
+}
+
+POSTGRES_ONLY(a_thread_that_waits_for_the_start_of_a_counter_is_counted)
+{
+    struct fixture f;
+    struct other o;
+    nodes_begin(&f, &o);
+    EXPECT_EQ(limit_threads(NULL, begin(&f)), OK);
+    start_other(&o, add_thread);
+    commit(&f);
+    end_other(&o);
+    EXPECT_EQ(o.result, OK);
+    expect_exact_counter(&f, 1);
+    nodes_end(&f, &o);
+}
+
+/* Plain SQL: the model locks the tenant before it deletes a thread, other deletions do not. */
+POSTGRES_ONLY(a_counter_that_starts_excludes_a_thread_that_another_transaction_is_deleting)
+{
+    struct fixture f;
+    struct other o;
+    nodes_begin(&f, &o);
+    make_thread(&f);
+    make_thread(&f);
+    PGconn *conn = plain_connect(f.schema);
+    plain_exec(
+        conn, "BEGIN; DELETE FROM threads WHERE id = (SELECT max(id::text)::uuid FROM threads)");
+    start_other(&o, limit_threads);
+    plain_exec(conn, "COMMIT");
+    PQfinish(conn);
+    end_other(&o);
+    EXPECT_EQ(o.result, OK);
+    expect_exact_counter(&f, 1);
     nodes_end(&f, &o);
 }

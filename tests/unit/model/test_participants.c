@@ -27,10 +27,12 @@ static int access_of(struct fixture *f, struct uuid thread, const char *who)
 
 static enum error redeem(struct fixture *f, struct str token, const char *who)
 {
+    struct thread_copying copying = {0};
     struct redeemed redeemed;
+    bool more;
     struct context *c = begin(f);
     c->principal = str_of(who);
-    return leave(f, share_redeem(c, token, STR_NONE, &redeemed));
+    return leave(f, share_redeem(c, token, STR_NONE, &copying, &redeemed, &more));
 }
 
 static struct share make_share(struct fixture *f, struct uuid thread, const char *permission)
@@ -137,6 +139,54 @@ TEST(who_is_silent_for_too_long_is_told_to_be_offline_once)
     fixture_end(&f);
 }
 
+static void stay_online(struct fixture *f, struct uuid thread, const char *principal)
+{
+    struct context *c = begin(f);
+    c->principal = str_of(principal);
+    EXPECT_EQ(participant_stay_online(c, thread), OK);
+    commit(f);
+}
+
+TEST(a_stream_renews_only_when_half_of_the_time_is_over)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f), other = make_thread(&f);
+    struct participant a = join(&f, thread, "user:a", "read");
+    struct participant b = join(&f, thread, "user:b", "read");
+    int64_t seq = last_event(&f, thread).seq;
+    stay_online(&f, other, "user:a"); /* does not participate there */
+    stay_online(&f, thread, "user:c");
+    EXPECT_EQ(last_event(&f, thread).seq, seq);
+    stay_online(&f, thread, "user:a");
+    EXPECT_EQ(last_event(&f, thread).seq, seq + 1);
+    EXPECT(sql_i64(&f, "SELECT count(*) FROM participants WHERE online_until IS NOT NULL") == 1);
+    int64_t until = sql_i64(&f, "SELECT max(online_until) FROM participants");
+    stay_online(&f, thread, "user:a");
+    EXPECT_EQ(sql_i64(&f, "SELECT max(online_until) FROM participants"), until);
+    sql_exec(&f, "UPDATE participants SET online_until = online_until - 20000000"
+                 " WHERE online_until IS NOT NULL");
+    stay_online(&f, thread, "user:a");
+    EXPECT(sql_i64(&f, "SELECT max(online_until) FROM participants") >= until);
+    EXPECT_EQ(last_event(&f, thread).seq, seq + 1); /* was online all the time */
+
+    /* A longer heartbeat stays; a shorter one changes nothing. */
+    EXPECT_EQ(participant_heartbeat(begin(&f), &a, 3600, STR_NONE), OK);
+    commit(&f);
+    until = sql_i64(&f, "SELECT max(online_until) FROM participants");
+    stay_online(&f, thread, "user:a");
+    EXPECT_EQ(participant_heartbeat(begin(&f), &a, 1, STR_NONE), OK);
+    commit(&f);
+    EXPECT_EQ(sql_i64(&f, "SELECT max(online_until) FROM participants"), until);
+
+    EXPECT_EQ(participant_leave(begin(&f), &b), OK);
+    commit(&f);
+    seq = last_event(&f, thread).seq;
+    stay_online(&f, thread, "user:b");
+    EXPECT_EQ(last_event(&f, thread).seq, seq);
+    fixture_end(&f);
+}
+
 TEST(revoking_shares_in_any_order_leaves_what_was_there_before_them)
 {
     for (int order = 0; order < 2; order++) {
@@ -169,10 +219,12 @@ TEST(a_token_is_stored_as_its_hash_and_one_of_another_tenant_is_unknown)
     struct sha256 hash = sha256_of(share.token);
     struct str hex = hex_encode(f.arena, (struct str){(const char *)hash.bytes, sizeof hash.bytes});
     EXPECT(str_eq_nocase(sql_hex(&f, "token_hash", " FROM shares"), hex));
+    struct thread_copying copying = {0};
     struct redeemed redeemed;
+    bool more;
     struct context *c = begin_as(&f, make_tenant(&f, "other"));
     c->principal = STR("user:a");
-    EXPECT_EQ(share_redeem(c, share.token, STR_NONE, &redeemed), ERR_NOT_FOUND);
+    EXPECT_EQ(share_redeem(c, share.token, STR_NONE, &copying, &redeemed, &more), ERR_NOT_FOUND);
     abandon(&f);
     EXPECT_EQ(redeem(&f, share.token, "user:a"), OK);
     fixture_end(&f);

@@ -315,7 +315,7 @@ TEST(a_heartbeat_or_release_without_the_right_token_is_refused)
     abandon(&f);
     EXPECT_EQ(run_heartbeat(begin_holding(&f, run.fence + 1), &run, 5000), ERR_LEASE_LOST);
     abandon(&f);
-    EXPECT_EQ(run_release(begin_holding(&f, run.fence + 1), &run), ERR_LEASE_LOST);
+    EXPECT_EQ(run_release(begin_holding(&f, run.fence + 1), &run, STR_NONE), ERR_LEASE_LOST);
     abandon(&f);
     struct context *c = begin_holding(&f, run.fence);
     c->lease_now_us = run.lease_expires_at;
@@ -332,7 +332,7 @@ TEST(a_released_run_is_claimable_at_once_with_a_new_token)
     struct uuid thread = make_thread(&f);
     struct run run = make_claimed(&f, thread), again;
     int64_t fence = run.fence;
-    EXPECT_EQ(run_release(begin_holding(&f, fence), &run), OK);
+    EXPECT_EQ(run_release(begin_holding(&f, fence), &run, STR_NONE), OK);
     commit(&f);
     EXPECT_EQ(run.status, RUN_QUEUED);
     EXPECT_PART(last_event(&f, thread).payload, "\"reason\":\"released\"");

@@ -41,6 +41,10 @@ static void put_phase(struct fixture *f, size_t phase)
             run_phases[phase], STATUS_IN[phase], phase == 0 ? 0 : 1);
     sql_exec(f, "DELETE FROM run_phases");
     sql_exec(f, arena_cstr(f->arena, sql));
+    if (phase > 0)
+        sql_exec(f, "INSERT INTO run_phases (tenant_id, run_id, number, from_phase, to_phase, "
+                    "trigger, created_at) SELECT tenant_id, id, 1, 'created', 'initializing', "
+                    "'start', 0 FROM runs");
 }
 
 /* Tries one move; it must go or be refused as the table says, and change nothing when refused. */
@@ -176,7 +180,7 @@ TEST(a_whole_life_is_logged_in_order_and_told)
 
 /* --- Runs that do not use phases ------------------------------------------------------------ */
 
-TEST(a_run_that_uses_no_phases_ends_in_the_one_of_its_status_unheard)
+TEST(a_run_that_uses_no_phases_ends_in_the_phase_of_its_status)
 {
     static const char *const ends[] = {"completed", "failed", "cancelled"};
     struct fixture f;
@@ -188,7 +192,8 @@ TEST(a_run_that_uses_no_phases_ends_in_the_one_of_its_status_unheard)
         commit(&f);
         EXPECT_STR(phase_word(after.phase), str_of(ends[i]));
         EXPECT_STR(log_of(&f, run.id), arena_printf(f.arena, "created>%s by status\n", ends[i]));
-        EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events WHERE kind = 'run.phase'"), 0);
+        EXPECT_EQ(
+            sql_i64(&f, "SELECT count(*) FROM events WHERE kind = 'run.phase'"), (int64_t)i + 1);
     }
     fixture_end(&f);
 }
@@ -330,7 +335,7 @@ TEST(a_claimed_run_keeps_its_phase_when_its_lease_ends_and_must_be_claimed_to_mo
     c->has_fence = true;
     c->fence = run.fence;
     EXPECT_EQ(run_move_phase(c, &run, PHASE_INITIALIZING, STR_NONE, STR("{\"a\":1}")), OK);
-    EXPECT_EQ(run_release(c, &run), OK);
+    EXPECT_EQ(run_release(c, &run, STR_NONE), OK);
     commit(&f);
     EXPECT_EQ(run.phase, PHASE_INITIALIZING);
     EXPECT_EQ(run.status, RUN_QUEUED);
@@ -360,7 +365,7 @@ TEST(a_run_that_awaits_tools_goes_on_when_they_are_done)
     EXPECT_STR(told(&f), STR("the run waits for tool results, not for input"));
     abandon(&f);
     run = get_run(&f, run.id);
-    EXPECT_EQ(run_tools_done(begin(&f), &run), OK);
+    EXPECT_EQ(run_tools_done(begin(&f), &run, run_ready_status(&run)), OK);
     commit(&f);
     run = get_run(&f, run.id);
     EXPECT_EQ(run.status, RUN_RUNNING);
@@ -377,14 +382,59 @@ TEST(tools_of_a_run_without_phases_leave_it_free_to_complete)
     commit(&f);
     run = get_run(&f, run.id);
     EXPECT_EQ(run.phase, PHASE_AWAITING_TOOL);
-    EXPECT_EQ(run.phase_changes, 0);
-    EXPECT_EQ(run_tools_done(begin(&f), &run), OK);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events WHERE kind = 'run.phase'"), 1);
+    EXPECT_EQ(run_tools_done(begin(&f), &run, run_ready_status(&run)), OK);
     commit(&f);
     run = get_run(&f, run.id);
     EXPECT_EQ(run.status, RUN_RUNNING);
     EXPECT_EQ(run.phase, PHASE_EXECUTING);
     patch_status(&f, &run, "completed", OK);
-    EXPECT_STR(log_of(&f, run.id), STR("executing>completed by status\n"));
+    EXPECT_STR(log_of(&f, run.id),
+        STR("created>awaiting_tool by tool_call\nawaiting_tool>executing by tool_result\n"
+            "executing>completed by status\n"));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events WHERE kind = 'run.phase'"), 3);
+    fixture_end(&f);
+}
+
+TEST(a_run_without_phases_waits_for_tools_again_and_goes_on_without_their_results)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    for (int i = 0; i < 2; i++) {
+        EXPECT_EQ(run_await_tools(begin(&f), &run), OK);
+        commit(&f);
+        run = get_run(&f, run.id);
+        patch_status(&f, &run, "running", OK);
+        EXPECT_EQ(run.phase, PHASE_EXECUTING);
+    }
+    EXPECT_STR(log_of(&f, run.id),
+        STR("created>awaiting_tool by tool_call\nawaiting_tool>executing by tool_result\n"
+            "executing>awaiting_tool by tool_call\nawaiting_tool>executing by tool_result\n"));
+    go(&f, &run, "executing");
+    patch_status(&f, &run, "completed", ERR_TRANSITION);
+    fixture_end(&f);
+}
+
+TEST(the_detail_of_a_failed_phase_is_the_error_of_the_run)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct run other = make_run(&f, make_thread(&f), "direct"), failed = other;
+    EXPECT_EQ(run_move_phase(begin(&f), &run, PHASE_FAILED, STR_NONE, STR("{\"code\":\"x\"}")), OK);
+    commit(&f);
+    EXPECT_STR(run.error, STR("{\"code\":\"x\"}"));
+    EXPECT_STR(get_run(&f, run.id).error, STR("{\"code\":\"x\"}"));
+    EXPECT_STR(last_event(&f, run.thread_id).payload,
+        STR("{\"change\":\"run.status\",\"from\":\"running\",\"to\":\"failed\",\"reason\":"
+            "\"phase\",\"error\":{\"code\":\"x\"}}"));
+    /* Without a detail, an error that the engine reported before stays. */
+    failed.error = STR("{\"code\":\"y\"}");
+    EXPECT_EQ(run_update(begin(&f), &other, &failed), OK);
+    EXPECT_EQ(run_move_phase(&f.context, &failed, PHASE_FAILED, STR_NONE, STR_NONE), OK);
+    commit(&f);
+    EXPECT_STR(failed.error, STR("{\"code\":\"y\"}"));
     fixture_end(&f);
 }
 
@@ -398,7 +448,7 @@ TEST(tools_of_a_queued_run_bring_it_back_to_the_queue_and_of_a_paused_one_wait_f
     run = get_run(&f, run.id);
     EXPECT(!run.has_lease);
     EXPECT_EQ(run_pause(begin(&f), &run), OK);
-    EXPECT_EQ(run_tools_done(&f.context, &run), OK);
+    EXPECT_EQ(run_tools_done(&f.context, &run, run_ready_status(&run)), OK);
     commit(&f);
     run = get_run(&f, run.id);
     EXPECT_EQ(run.status, RUN_PAUSED);
@@ -406,7 +456,7 @@ TEST(tools_of_a_queued_run_bring_it_back_to_the_queue_and_of_a_paused_one_wait_f
     EXPECT_EQ(run_resume(begin(&f), &run), OK);
     commit(&f);
     EXPECT_EQ(run.status, RUN_QUEUED);
-    EXPECT_EQ(run_tools_done(begin(&f), &run), OK);
+    EXPECT_EQ(run_tools_done(begin(&f), &run, run_ready_status(&run)), OK);
     abandon(&f);
     fixture_end(&f);
 }

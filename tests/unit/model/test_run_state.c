@@ -205,8 +205,7 @@ TEST(a_stale_version_changes_no_run)
     fixture_begin(&f);
     struct run run = make_run(&f, make_thread(&f), "direct"), after = run;
     struct context *c = begin(&f);
-    c->has_match = true;
-    c->match_version = run.version + 1;
+    context_match_only(c, run.version + 1);
     EXPECT_EQ(run_update(c, &run, &after), ERR_STALE);
     EXPECT_EQ(run_pause(c, &run), ERR_STALE);
     EXPECT_EQ(run_resume(c, &run), ERR_STALE);
@@ -369,9 +368,9 @@ TEST(events_are_pruned_at_the_end_of_a_run_when_the_thread_asks_for_it)
     after.status = RUN_COMPLETED;
     update(&f, run, after);
     struct event_bounds bounds = thread_bounds(&f, t.id);
-    EXPECT_EQ(bounds.last, 7);
+    EXPECT_EQ(bounds.last, 8);
     /* The event that reports the end stays until the next run's. */
-    EXPECT_EQ(bounds.pruned, 6);
+    EXPECT_EQ(bounds.pruned, 7);
     collect_garbage(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM events"), 1);
     fixture_end(&f);

@@ -363,13 +363,11 @@ TEST(the_version_that_a_verb_names_is_the_threads_not_that_of_its_runs)
     make_run(&f, id, "direct");
     struct thread t = get_thread(&f, id);
     struct context *c = begin(&f);
-    c->has_match = true;
-    c->match_version = t.version + 5;
+    context_match_only(c, t.version + 5);
     EXPECT_EQ(thread_pause(c, &t), ERR_STALE);
     abandon(&f);
     c = begin(&f);
-    c->has_match = true;
-    c->match_version = t.version;
+    context_match_only(c, t.version);
     EXPECT_EQ(thread_pause(c, &t), OK);
     commit(&f);
     fixture_end(&f);

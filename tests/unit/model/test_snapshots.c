@@ -508,7 +508,7 @@ TEST(a_deleted_thread_leaves_no_snapshot_and_no_item_of_its_own)
     for (size_t i = 0; i < 100; i++)
         base = put(&f, one, base, conversation(&f, i + 1)).id;
     struct uuid stays = put(&f, two, NO_BASE, conversation(&f, 3)).id;
-    EXPECT_EQ(thread_delete(begin(&f), one), OK);
+    EXPECT_EQ(delete_thread(begin(&f), one), OK);
     commit(&f);
     sweep(&f);
     expect_rows(&f, 1, 3);
@@ -528,7 +528,7 @@ TEST(a_deleted_tenant_leaves_nothing)
     EXPECT_EQ(snapshot_put(c, thread.id, NO_BASE, conversation(&f, 5), &s), OK);
     EXPECT_EQ(snapshot_put(c, thread.id, s.id, conversation(&f, 6), &s), OK);
     commit(&f);
-    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), tenant), OK);
     commit(&f);
     sweep(&f);
     expect_rows(&f, 0, 0);
@@ -578,9 +578,9 @@ TEST(a_job_of_the_sweep_takes_as_many_snapshots_as_their_size_allows)
     commit(&f);
     EXPECT_EQ(n, 2);
     sql_exec(&f, on_postgres() ? "UPDATE snapshots SET rebase_at = NULL, "
-                                 "manifest = decode(repeat('00', 300000), 'hex')"
+                                 "manifest = decode(repeat('00', 10000), 'hex')"
                                : "UPDATE snapshots SET rebase_at = NULL, "
-                                 "manifest = zeroblob(300000)");
+                                 "manifest = zeroblob(10000)");
     EXPECT_EQ(snapshot_collect_garbage(begin(&f), thread, &more), OK);
     commit(&f);
     EXPECT(more);

@@ -112,11 +112,10 @@ TEST(a_write_has_to_say_which_version_it_has_seen)
     struct context *c = begin(&f);
     EXPECT_EQ(state_check_match(c, &none), ERR_PRECONDITION_NEEDED);
     EXPECT_EQ(state_check_match(c, &third), ERR_PRECONDITION_NEEDED);
-    c->has_match = true;
-    c->match_version = 3;
+    context_match_only(c, 3);
     EXPECT_EQ(state_check_match(c, &third), OK);
     EXPECT_EQ(state_check_match(c, &none), ERR_STALE);
-    c->match_version = 2;
+    context_match_only(c, 2);
     EXPECT_EQ(state_check_match(c, &third), ERR_STALE);
     c->has_match = false;
     c->match_none = true;
@@ -315,12 +314,12 @@ TEST(documents_go_with_their_thread_and_with_their_agent)
     for (size_t i = 0; i < COUNT_OF(places); i++)
         write_data(&f, &places[i], "{}");
     struct state unused;
-    EXPECT_EQ(thread_delete(begin(&f), thread), OK);
+    EXPECT_EQ(delete_thread(begin(&f), thread), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM state_documents"), 1);
     EXPECT_EQ(state_find(begin(&f), &places[1], &unused), ERR_NOT_FOUND);
     abandon(&f);
-    EXPECT_EQ(agent_delete(begin(&f), agent), OK);
+    EXPECT_EQ(delete_agent(begin(&f), agent), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM state_documents"), 0);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM state_versions"), 0);

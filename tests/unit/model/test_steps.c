@@ -4,9 +4,10 @@
 #include "fixture.h"
 #include "model/execution/prices.h"
 
-static struct run direct_run(struct fixture *f)
+/* A run that has not started has no steps of Cairn. */
+static struct run new_run(struct fixture *f)
 {
-    return make_run(f, make_thread(f), "direct");
+    return make_run(f, make_thread(f), "queue");
 }
 
 /* Appends `n` steps to the run as it is now. */
@@ -81,7 +82,7 @@ TEST(steps_of_a_run_are_numbered_without_gaps_and_one_event_tells_of_a_batch)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     struct step steps[3] = {{.action_type = STR("run_started")}, {.action_type = STR("compaction")},
         {.action_type = STR("acme.vote")}};
     EXPECT_EQ(append(&f, run.id, steps, 3), OK);
@@ -103,7 +104,7 @@ TEST(a_batch_with_a_bad_step_names_it_and_takes_no_number)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     struct step steps[2] = {{.action_type = STR("run_started")}, {.action_type = STR("dance")}};
     EXPECT_EQ(append(&f, run.id, steps, 2), ERR_INVALID);
     EXPECT_STR(f.problem.faults[0].pointer, STR("/steps/1/action_type"));
@@ -115,7 +116,7 @@ TEST(what_the_data_of_an_action_say_is_taken_from_there)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     struct step steps[4] = {
         {.action_type = STR("tool_execution"),
             .action_data =
@@ -144,7 +145,7 @@ TEST(an_answer_has_the_model_of_the_call_that_it_ends)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     struct step begun[2] = {{.action_type = STR("api_call_started"),
                                 .action_data = STR("{\"model\":\"m1\"}"),
                                 .provider = STR("p1")},
@@ -163,25 +164,45 @@ TEST(an_answer_has_the_model_of_the_call_that_it_ends)
     fixture_end(&f);
 }
 
+TEST(a_call_begins_at_most_1000_steps_before_it_ends)
+{
+    for (int64_t n = STEP_CALL_SPAN; n <= STEP_CALL_SPAN + 1; n++) {
+        struct fixture f;
+        fixture_begin(&f);
+        struct run run = new_run(&f);
+        fill(&f, &run, n);
+        sql_exec(&f, "UPDATE steps SET action_type = 'api_call_started', model = 'm1'"
+                     " WHERE number = 1");
+        append_one(&f, run.id, "api_response_received");
+        struct str model = read_step(&f, run.id, n + 1).model;
+        if (n == STEP_CALL_SPAN)
+            EXPECT_STR(model, STR("m1"));
+        else
+            EXPECT(str_is_none(model));
+        fixture_end(&f);
+    }
+}
+
 TEST(a_call_of_a_model_with_a_price_has_its_cost_once_and_for_all)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     struct price price = {
         .model = STR("m"), .currency = STR("USD"), .rates = {.input = 3000000, .output = 15000000}};
     bool is_new;
     EXPECT_EQ(price_put(begin(&f), &price, &is_new), OK);
     commit(&f);
-    struct step steps[2] = {
+    struct step steps[3] = {
         {.action_type = STR("api_response_received"),
             .action_data = STR("{\"model\":\"m\",\"usage\":{\"input_tokens\":450,"
                                "\"output_tokens\":120}}")},
         {.action_type = STR("api_response_received"),
             .model = STR("of no price"),
             .has_usage = true,
-            .usage = {.has_input_tokens = true, .input_tokens = 1}}};
-    EXPECT_EQ(append(&f, run.id, steps, 2), OK);
+            .usage = {.has_input_tokens = true, .input_tokens = 1}},
+        {.action_type = STR("api_response_received"), .model = STR("m")}};
+    EXPECT_EQ(append(&f, run.id, steps, 3), OK);
     struct step priced = read_step(&f, run.id, 1);
     EXPECT(priced.has_cost);
     EXPECT_EQ(priced.cost_pico, 450 * price.rates.input + 120 * price.rates.output);
@@ -189,6 +210,7 @@ TEST(a_call_of_a_model_with_a_price_has_its_cost_once_and_for_all)
     EXPECT(!read_step(&f, run.id, 2).has_cost);
     EXPECT_EQ(get_run(&f, run.id).usage.cost_pico, priced.cost_pico);
     EXPECT_EQ(get_run(&f, run.id).usage.unpriced_calls, 1);
+    EXPECT_EQ(get_run(&f, run.id).usage.llm_calls, 2); /* the third does not say what it used */
     fixture_end(&f);
 }
 
@@ -196,7 +218,7 @@ TEST(each_list_of_messages_builds_on_the_one_before)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     struct step steps[2] = {
         {.action_type = STR("api_call_started"), .messages_snapshot = STR("[{\"role\":\"user\"}]")},
         {.action_type = STR("api_call_started"),
@@ -217,12 +239,12 @@ TEST(a_log_id_is_not_given_again_when_the_newest_steps_are_gone)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run gone = direct_run(&f);
+    struct run gone = new_run(&f);
     int64_t last = append_one(&f, gone.id, "run_started").log_id;
     sql_exec(&f, "DELETE FROM steps");
     fixture_close(&f);
     fixture_open(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     EXPECT(append_one(&f, run.id, "run_started").log_id > last);
     fixture_end(&f);
 }
@@ -231,7 +253,7 @@ TEST(a_page_of_a_run_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     fill(&f, &run, STEP_SCAN_MAX + 10);
     append_one(&f, run.id, "run_completed");
     struct step_run_filter filter = {.run_id = run.id,
@@ -242,7 +264,12 @@ TEST(a_page_of_a_run_with_a_filter_looks_only_so_far_and_says_where_to_go_on)
     EXPECT_EQ(page.page.count, 0);
     EXPECT(page.page.more);
     EXPECT_EQ(page.next_number, STEP_SCAN_MAX);
-    filter.after = page.next_number;
+    filter.after = 10; /* the last step is the first one behind the page */
+    page = run_page(&f, &filter, 5);
+    EXPECT_EQ(page.page.count, 0);
+    EXPECT(page.page.more);
+    EXPECT_EQ(page.next_number, STEP_SCAN_MAX + 10);
+    filter.after = 11; /* the last step is the last one of the page */
     page = run_page(&f, &filter, 5);
     EXPECT_EQ(page.page.count, 1);
     EXPECT(!page.page.more);
@@ -253,7 +280,7 @@ TEST(a_page_across_runs_with_several_filters_looks_only_so_far_and_goes_on_there
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     fill(&f, &run, STEP_SCAN_MAX + 10);
     sql_exec(&f, "UPDATE steps SET action_type = 'error' WHERE number <= 2");
     struct step_filter filter = {.has_thread_id = true,
@@ -282,7 +309,7 @@ TEST(a_page_of_steps_ends_when_it_has_become_large)
 {
     struct fixture f;
     fixture_begin(&f);
-    struct run run = direct_run(&f);
+    struct run run = new_run(&f);
     enum { BYTES = 200 * 1024, N = 30 };
     char *text = arena_alloc(f.arena, BYTES);
     memset(text, 'x', BYTES);

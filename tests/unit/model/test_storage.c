@@ -76,16 +76,14 @@ TEST(a_write_that_names_a_version_is_refused_when_there_is_another)
     c->match_none = true;
     EXPECT_EQ(storage_put(c, agent, &again, &is_new), ERR_STALE);
     c->match_none = false;
-    c->has_match = true;
-    c->match_version = 2;
+    context_match_only(c, 2);
     EXPECT_EQ(storage_put(c, agent, &again, &is_new), ERR_STALE);
     EXPECT_EQ(storage_delete(c, agent, STR("k")), ERR_STALE);
     again.key = STR("none");
     EXPECT_EQ(storage_put(c, agent, &again, &is_new), ERR_STALE);
     abandon(&f);
     c = begin(&f);
-    c->has_match = true;
-    c->match_version = 1;
+    context_match_only(c, 1);
     again = (struct storage_item){
         .key = STR("k"), .content_type = STR("application/json"), .value = STR("2")};
     EXPECT_EQ(storage_put(c, agent, &again, &is_new), OK);
@@ -207,7 +205,7 @@ TEST(what_is_stored_goes_with_its_key_and_with_its_agent_and_is_of_one_tenant)
     commit(&f);
     EXPECT_EQ(storage_delete(begin(&f), agent, STR("k")), ERR_NOT_FOUND);
     abandon(&f);
-    EXPECT_EQ(agent_delete(begin(&f), agent), OK);
+    EXPECT_EQ(delete_agent(begin(&f), agent), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM agent_storage"), 0);
     fixture_end(&f);

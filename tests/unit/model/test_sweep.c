@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
+#include "model/tenancy/tickets.h"
 
 static const int64_t DAY_US = 86400 * (int64_t)1000000;
 
@@ -68,6 +69,31 @@ TEST(a_pass_ends_leases_prunes_events_and_forgets_answers)
     EXPECT_EQ(thread_bounds(&f, ageless).pruned, 0);
     EXPECT_EQ(get_run(&f, run.id).status, RUN_QUEUED);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM idempotency_keys"), 0);
+    fixture_end(&f);
+}
+
+TEST(a_pass_deletes_expired_tickets_of_all_tenants_and_no_others)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct sweep_position position = {0};
+    const struct uuid tenants[] = {DEFAULT_TENANT_ID, make_tenant(&f, "other")};
+    int64_t now = 0;
+    for (size_t i = 0; i < COUNT_OF(tenants); i++) {
+        struct ticket brief = {.path = STR("/a")}, longer = {.path = STR("/a")};
+        struct context *c = begin_as(&f, tenants[i]);
+        EXPECT_EQ(ticket_create(c, 30, &brief), OK);
+        EXPECT_EQ(ticket_create(c, 300, &longer), OK);
+        now = c->now_us;
+        commit(&f);
+    }
+    const char *count = "SELECT count(*) FROM tickets";
+    EXPECT(!sweep_at(&f, now, now, &position));
+    EXPECT_EQ(sql_i64(&f, count), 4);
+    EXPECT(!sweep_at(&f, now + 31000000, now + 31000000, &position));
+    EXPECT_EQ(sql_i64(&f, count), 2);
+    EXPECT(!sweep_at(&f, now + 301000000, now + 301000000, &position));
+    EXPECT_EQ(sql_i64(&f, count), 0);
     fixture_end(&f);
 }
 

@@ -144,6 +144,48 @@ POSTGRES_ONLY(the_tail_takes_long_stretches_page_by_page_and_in_order)
     watcher_end(&w);
 }
 
+static void add_large_events(struct fixture *f, struct uuid thread, size_t n)
+{
+    struct event *events = ARENA_ARRAY(f->arena, struct event, n);
+    struct buf payload;
+    buf_init(&payload, EVENT_PAYLOAD_MAX_BYTES);
+    buf_append(&payload, STR("{\"x\":\""));
+    while (payload.len < EVENT_PAYLOAD_MAX_BYTES - 1024)
+        buf_append_byte(&payload, 'x');
+    buf_append(&payload, STR("\"}"));
+    for (size_t i = 0; i < n; i++)
+        events[i] = (struct event){.kind = STR("progress"), .payload = buf_str(&payload)};
+    EXPECT_EQ(event_append(begin(f), thread, events, n), OK);
+    commit(f);
+    buf_deinit(&payload);
+}
+
+POSTGRES_ONLY(a_page_of_the_tail_that_ends_by_its_size_is_continued_behind_its_last_event)
+{
+    enum { EVENTS = 2 * TAIL_PAGE_MAX_BYTES / EVENT_PAYLOAD_MAX_BYTES + 10 };
+    struct watcher w;
+    watcher_begin(&w);
+    struct uuid thread = make_thread(&w.f);
+    expect_nothing(&w);
+    for (size_t i = 0; i < EVENTS; i += 20)
+        add_large_events(&w.f, thread, EVENTS - i < 20 ? EVENTS - i : 20);
+    int64_t seen = 1;
+    size_t passes = 0;
+    for (bool more = true; more && passes < EVENTS; passes++) {
+        EXPECT_EQ(pass_at(&w, 0), OK);
+        more = w.page.more;
+        tail_publish(&w.tail, &w.page, hub_of(&w));
+        struct hub_delivery d = hub_collect(&w.ear);
+        EXPECT(!d.lost);
+        for (size_t i = 0; i < d.n_items; i++)
+            EXPECT_EQ(event_of(&d, i)->seq, ++seen);
+        hub_delivery_deinit(&d);
+    }
+    EXPECT_EQ(seen, EVENTS + 1);
+    EXPECT_EQ(passes, 3);
+    watcher_end(&w);
+}
+
 /* Expects one pass that skips events and reports it, and then one with the next event. */
 static void expect_leap(struct watcher *w, struct uuid thread, int64_t horizon)
 {
@@ -230,7 +272,7 @@ POSTGRES_ONLY(the_tail_tells_of_a_thread_that_went)
     watcher_begin(&w);
     struct uuid thread = make_thread(&w.f);
     expect_nothing(&w);
-    EXPECT_EQ(thread_delete(begin(&w.f), thread), OK);
+    EXPECT_EQ(delete_thread(begin(&w.f), thread), OK);
     commit(&w.f);
     struct hub_delivery d = pass(&w);
     EXPECT_EQ(d.n_items, 1);
@@ -252,7 +294,7 @@ POSTGRES_ONLY(the_tail_tells_whose_access_ended_anywhere)
     EXPECT_EQ(key_create(c, DEFAULT_TENANT_ID, &key), OK);
     EXPECT_EQ(key_create(c, DEFAULT_TENANT_ID, &last), OK);
     EXPECT_EQ(key_revoke(c, key.id, &key), OK);
-    EXPECT_EQ(tenant_delete(c, gone), OK);
+    EXPECT_EQ(delete_tenant(c, gone), OK);
     commit(&w.f);
     struct hub_delivery own = hub_collect(&w.ear); /* what this node knows itself */
     hub_delivery_deinit(&own);

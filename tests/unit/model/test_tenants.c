@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
+static enum error rename_tenant(
+    struct context *c, struct uuid id, struct str name, struct tenant *out_tenant)
+{
+    struct tenant wanted = {.id = id, .name = name, .plan_tier = STR_NONE};
+    return tenant_update(c, &wanted, out_tenant);
+}
+
 TEST(the_default_tenant_exists_from_the_start_and_stays)
 {
     struct fixture f;
@@ -10,7 +17,7 @@ TEST(the_default_tenant_exists_from_the_start_and_stays)
     EXPECT_EQ(tenant_get(c, DEFAULT_TENANT_ID, &tenant), OK);
     EXPECT_STR(tenant.name, STR("default"));
     EXPECT_EQ(tenant_ensure_default(c), OK);
-    EXPECT_EQ(tenant_delete(c, DEFAULT_TENANT_ID), ERR_CONFLICT);
+    EXPECT_EQ(delete_tenant(c, DEFAULT_TENANT_ID), ERR_CONFLICT);
     EXPECT_EQ(tenant_get(c, DEFAULT_TENANT_ID, &tenant), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM tenants"), 1);
@@ -26,9 +33,9 @@ TEST(a_name_belongs_to_one_tenant)
     struct context *c = begin(&f);
     EXPECT_EQ(tenant_create(c, STR("acme"), &tenant), ERR_CONFLICT);
     EXPECT_STR(told(&f), STR("a tenant with the name \"acme\" already exists"));
-    EXPECT_EQ(tenant_rename(c, acme, STR("default"), &tenant), ERR_CONFLICT);
-    EXPECT_EQ(tenant_rename(c, acme, STR("acme"), &tenant), OK); /* its own */
-    EXPECT_EQ(tenant_rename(c, acme, STR("roadrunner"), &tenant), OK);
+    EXPECT_EQ(rename_tenant(c, acme, STR("default"), &tenant), ERR_CONFLICT);
+    EXPECT_EQ(rename_tenant(c, acme, STR("acme"), &tenant), OK); /* its own */
+    EXPECT_EQ(rename_tenant(c, acme, STR("roadrunner"), &tenant), OK);
     EXPECT_STR(tenant.name, STR("roadrunner"));
     EXPECT_EQ(tenant.version, 3);
     EXPECT_EQ(tenant_create(c, STR("acme"), &tenant), OK);
@@ -56,12 +63,11 @@ TEST(a_stale_version_changes_no_tenant)
     struct uuid acme = make_tenant(&f, "acme");
     struct tenant tenant = {0};
     struct context *c = begin(&f);
-    c->has_match = true;
-    c->match_version = 2;
-    EXPECT_EQ(tenant_rename(c, acme, STR("x"), &tenant), ERR_STALE);
-    EXPECT_EQ(tenant_delete(c, acme), ERR_STALE);
-    c->match_version = 1;
-    EXPECT_EQ(tenant_rename(c, acme, STR("x"), &tenant), OK);
+    context_match_only(c, 2);
+    EXPECT_EQ(rename_tenant(c, acme, STR("x"), &tenant), ERR_STALE);
+    EXPECT_EQ(delete_tenant(c, acme), ERR_STALE);
+    context_match_only(c, 1);
+    EXPECT_EQ(rename_tenant(c, acme, STR("x"), &tenant), OK);
     commit(&f);
     fixture_end(&f);
 }
@@ -73,8 +79,8 @@ TEST(an_unknown_tenant_is_not_found_by_any_verb)
     struct tenant tenant = {0};
     struct context *c = begin(&f);
     EXPECT_EQ(tenant_get(c, UUID_NIL, &tenant), ERR_NOT_FOUND);
-    EXPECT_EQ(tenant_rename(c, UUID_NIL, STR("x"), &tenant), ERR_NOT_FOUND);
-    EXPECT_EQ(tenant_delete(c, UUID_NIL), ERR_NOT_FOUND);
+    EXPECT_EQ(rename_tenant(c, UUID_NIL, STR("x"), &tenant), ERR_NOT_FOUND);
+    EXPECT_EQ(delete_tenant(c, UUID_NIL), ERR_NOT_FOUND);
     commit(&f);
     fixture_end(&f);
 }
@@ -141,7 +147,7 @@ TEST(a_deleted_tenant_takes_all_that_it_owned_except_its_audit_log)
             tables[i]);
         EXPECT_EQ(sql_i64(&f, arena_cstr(f.arena, sql)), 1);
     }
-    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), tenant), OK);
     commit(&f);
     collect_garbage(&f);
     for (size_t i = 0; i < COUNT_OF(tables); i++) {
@@ -163,7 +169,7 @@ TEST(the_event_ids_of_a_deleted_tenant_are_never_given_again)
     fixture_begin(&f);
     struct uuid tenant = make_full_tenant(&f);
     int64_t last = sql_i64(&f, "SELECT max(id) FROM events");
-    EXPECT_EQ(tenant_delete(begin(&f), tenant), OK);
+    EXPECT_EQ(delete_tenant(begin(&f), tenant), OK);
     commit(&f);
     collect_garbage(&f);
     fixture_close(&f);

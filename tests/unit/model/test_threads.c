@@ -115,15 +115,13 @@ TEST(a_stale_version_changes_no_thread)
     fixture_begin(&f);
     struct uuid id = make_thread(&f);
     struct context *c = begin(&f);
-    c->has_match = true;
-    c->match_version = 9;
+    context_match_only(c, 9);
     EXPECT_EQ(set_context(&f, c, id, STR("{\"x\":1}")), ERR_STALE);
-    EXPECT_EQ(thread_delete(c, id), ERR_STALE);
+    EXPECT_EQ(delete_thread(c, id), ERR_STALE);
     commit(&f);
     EXPECT_STR(get_thread(&f, id).context, STR("{}"));
     c = begin(&f);
-    c->has_match = true;
-    c->match_version = 1;
+    context_match_only(c, 1);
     EXPECT_EQ(set_context(&f, c, id, STR("{\"x\":1}")), OK);
     commit(&f);
     EXPECT_STR(get_thread(&f, id).context, STR("{\"x\":1}"));
@@ -142,7 +140,7 @@ TEST(a_thread_of_another_tenant_looks_like_none)
     size_t n = 9;
     struct context *c = begin_as(&f, other);
     EXPECT_EQ(thread_get(c, id, &t), ERR_NOT_FOUND);
-    EXPECT_EQ(thread_delete(c, id), ERR_NOT_FOUND);
+    EXPECT_EQ(delete_thread(c, id), ERR_NOT_FOUND);
     page = (struct page){.limit = 2};
     EXPECT_EQ(thread_list(c, &all, &page, list), OK);
     n = page.count;
@@ -300,7 +298,7 @@ TEST(a_deleted_thread_takes_runs_and_events_and_one_event_tells_the_tenant)
     int64_t last_id = tenant_bounds(&f).last;
     int64_t last_seq = get_thread(&f, id).last_seq;
     struct context *c = begin(&f);
-    EXPECT_EQ(thread_delete(c, id), OK);
+    EXPECT_EQ(delete_thread(c, id), OK);
     commit(&f);
 
     struct event events[3];
@@ -396,7 +394,7 @@ TEST(a_key_belongs_to_one_thread_of_the_tenant_and_is_free_again_when_that_is_go
     EXPECT_STR(f.problem.extension,
         arena_printf(f.arena, "{\"thread_id\":\"%.*s\"}", UUID_TEXT_LEN, text));
     abandon(&f);
-    EXPECT_EQ(thread_delete(begin(&f), first), OK);
+    EXPECT_EQ(delete_thread(begin(&f), first), OK);
     commit(&f);
     EXPECT(!uuid_eq(make_keyed(&f, STR("k")), first));
     fixture_end(&f);

@@ -124,7 +124,46 @@ TEST(output_tells_how_a_turn_ended)
     fixture_end(&f);
 }
 
-TEST(a_run_that_ends_ends_its_running_turn)
+TEST(new_output_completes_a_running_turn_unless_a_status_says_otherwise)
+{
+    static const struct {
+        const char *output;
+        enum turn_status given, expected;
+    } cases[] = {{"{\"message\":\"hi\"}", TURN_STATUS_NONE, TURN_COMPLETE},
+        {"{\"status\":\"awaiting_human\"}", TURN_STATUS_NONE, TURN_AWAITING_HUMAN},
+        {"{\"message\":\"so far\"}", TURN_RUNNING, TURN_RUNNING},
+        {NULL, TURN_STATUS_NONE, TURN_RUNNING}};
+    struct fixture f;
+    fixture_begin(&f);
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        struct run run = make_run(&f, make_thread(&f), "direct");
+        struct turn turn = begin_turn(&f, run.id, hello()), after = turn;
+        after.output = cases[i].output == NULL ? STR_NONE : str_of(cases[i].output);
+        after.status = cases[i].given;
+        EXPECT_EQ(turn_update(begin(&f), &run, &turn, &after, NULL), OK);
+        commit(&f);
+        EXPECT_EQ(after.status, cases[i].expected);
+        EXPECT_EQ(after.has_finished_at, cases[i].expected == TURN_COMPLETE);
+    }
+    fixture_end(&f);
+}
+
+TEST(a_turn_that_waits_is_complete_when_the_next_one_begins)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    struct turn first = hello();
+    first.output = STR("{\"status\":\"awaiting_human\"}");
+    first = begin_turn(&f, run.id, first);
+    struct turn second = begin_turn(&f, run.id, hello());
+    EXPECT_EQ(second.number, 2);
+    EXPECT_EQ(get_turn(&f, &first).status, TURN_COMPLETE);
+    EXPECT(get_turn(&f, &first).has_finished_at);
+    fixture_end(&f);
+}
+
+TEST(a_run_that_ends_ends_its_turn_that_runs_or_waits)
 {
     static const struct {
         enum run_status run;
@@ -133,16 +172,22 @@ TEST(a_run_that_ends_ends_its_running_turn)
         {RUN_COMPLETED, TURN_COMPLETE}, {RUN_FAILED, TURN_FAILED}, {RUN_CANCELLED, TURN_CANCELLED}};
     struct fixture f;
     fixture_begin(&f);
-    for (size_t i = 0; i < COUNT_OF(ends); i++) {
+    for (size_t i = 0; i < COUNT_OF(ends) * 3; i++) {
+        static const enum turn_status open[] = {
+            TURN_RUNNING, TURN_AWAITING_TOOL, TURN_AWAITING_HUMAN};
         struct run run = make_run(&f, make_thread(&f), "direct");
-        struct turn turn = begin_turn(&f, run.id, hello());
+        struct turn turn = hello();
+        turn.status = open[i / COUNT_OF(ends)];
+        turn = begin_turn(&f, run.id, turn);
         run = get_run(&f, run.id);
         struct run after = run;
-        after.status = ends[i].run;
+        after.status = ends[i % COUNT_OF(ends)].run;
+        if (run.status == RUN_WAITING && after.status == RUN_COMPLETED)
+            continue; /* it waits for a person, and its answer ends the turn */
         EXPECT_EQ(run_update(begin(&f), &run, &after), OK);
         commit(&f);
         turn = get_turn(&f, &turn);
-        EXPECT_EQ(turn.status, ends[i].turn);
+        EXPECT_EQ(turn.status, ends[i % COUNT_OF(ends)].turn);
         EXPECT(turn.has_finished_at);
         EXPECT_EQ(try_begin(&f, run.id, hello()), ERR_CONFLICT);
         told(&f);

@@ -182,6 +182,36 @@ TEST(no_sum_of_costs_goes_beyond_what_a_number_holds)
     fixture_end(&f);
 }
 
+TEST(tokens_outside_of_their_limits_are_rejected_whoever_counts_them)
+{
+    static const struct {
+        size_t member;
+        const char *pointer;
+    } members[] = {
+        {offsetof(struct usage, input_tokens), "/input_tokens"},
+        {offsetof(struct usage, output_tokens), "/output_tokens"},
+        {offsetof(struct usage, cache_creation_input_tokens), "/cache_creation_input_tokens"},
+        {offsetof(struct usage, cache_read_input_tokens), "/cache_read_input_tokens"},
+    };
+    static const int64_t wrong[] = {-1, USAGE_TOKENS_MAX + 1}, right[] = {0, USAGE_TOKENS_MAX};
+    struct fixture f;
+    fixture_begin(&f);
+    struct run run = make_run(&f, make_thread(&f), "direct");
+    for (size_t i = 0; i < COUNT_OF(members); i++)
+        for (size_t k = 0; k < COUNT_OF(wrong); k++) {
+            struct usage usage = {.model = STR("m"), .provider = STR("p")};
+            int64_t *tokens = (int64_t *)(void *)((char *)&usage + members[i].member);
+            struct cost cost;
+            *tokens = wrong[k];
+            EXPECT_EQ(usage_add(begin(&f), &run, UUID_NIL, &usage, &cost), ERR_INVALID);
+            EXPECT_STR(f.problem.faults[0].pointer, str_of(members[i].pointer));
+            abandon(&f);
+            *tokens = right[k];
+            add(&f, &run, usage);
+        }
+    fixture_end(&f);
+}
+
 TEST(a_turn_must_be_one_of_the_run)
 {
     struct fixture f;
@@ -272,7 +302,7 @@ TEST(days_keep_what_happened_when_the_thread_is_deleted)
     EXPECT_EQ(usage_count_started(begin(&f), &run), OK);
     commit(&f);
     struct usage_sums before = total_of(&f);
-    EXPECT_EQ(thread_delete(begin(&f), thread_id), OK);
+    EXPECT_EQ(delete_thread(begin(&f), thread_id), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM run_usage"), 0);
     struct usage_sums after = total_of(&f);

@@ -14,7 +14,7 @@ void sleep_ms(unsigned ms)
     nanosleep(&t, NULL);
 }
 
-static void connect_with(struct client *c, uint16_t port, int receive_bytes)
+static void connect_with(struct client *c, uint8_t host, uint16_t port, int receive_bytes)
 {
     struct sockaddr_in to = {.sin_family = AF_INET, .sin_port = htons(port)};
     to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
@@ -25,17 +25,27 @@ static void connect_with(struct client *c, uint16_t port, int receive_bytes)
     setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience);
     if (receive_bytes > 0)
         setsockopt(c->fd, SOL_SOCKET, SO_RCVBUF, &receive_bytes, sizeof receive_bytes);
+    if (host > 1) {
+        struct sockaddr_in from = {.sin_family = AF_INET};
+        from.sin_addr.s_addr = htonl((INADDR_LOOPBACK & ~0xffu) | host);
+        EXPECT_EQ(bind(c->fd, (struct sockaddr *)&from, sizeof from), 0);
+    }
     EXPECT_EQ(connect(c->fd, (struct sockaddr *)&to, sizeof to), 0);
 }
 
 void client_connect(struct client *c, uint16_t port)
 {
-    connect_with(c, port, 0);
+    connect_with(c, 1, port, 0);
+}
+
+void client_connect_from(struct client *c, uint8_t host, uint16_t port)
+{
+    connect_with(c, host, port, 0);
 }
 
 void client_connect_narrow(struct client *c, uint16_t port)
 {
-    connect_with(c, port, 8192);
+    connect_with(c, 1, port, 8192);
 }
 
 void client_close(struct client *c)

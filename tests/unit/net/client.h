@@ -25,6 +25,8 @@ struct answer {
 };
 
 void client_connect(struct client *c, uint16_t port);
+/* From 127.0.0.`host`. */
+void client_connect_from(struct client *c, uint8_t host, uint16_t port);
 /* A small receive buffer, so that a client that does not read blocks the server soon. */
 void client_connect_narrow(struct client *c, uint16_t port);
 void client_close(struct client *c);

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 
-static struct str word_refusal(struct arena *arena, const struct http_refusal *refusal, void *data)
+/* The header X-Echo of the request, as far as it is known, is returned. */
+static struct http_answer word_refusal(struct arena *arena, const struct http_refusal *refusal,
+    const struct http_request *request, void *data)
 {
-    return arena_printf(arena, "{\"rule\":\"%s\"}", refusal->rule);
+    struct http_header *headers = ARENA_ARRAY(arena, struct http_header, 2);
+    struct str echo = http_header(request, STR("X-Echo"));
+    headers[0] = (struct http_header){STR("Content-Type"), STR("application/problem+json")};
+    headers[1] = (struct http_header){STR("X-Echo"), str_is_none(echo) ? STR("none") : echo};
+    return (struct http_answer){.headers = headers,
+        .n_headers = 2,
+        .body = arena_printf(arena, "{\"rule\":\"%s\"}", refusal->rule)};
 }
 
 void fixture_init(struct fixture *f)
@@ -16,14 +24,10 @@ void fixture_init(struct fixture *f)
 
 void fixture_start(struct fixture *f)
 {
-    static const struct http_header headers[] = {
-        {{"Content-Type", 12}, {"application/problem+json", 24}}};
     struct http_app app = {
         .data = f,
         .on_request = fixture_on_request,
         .word_refusal = word_refusal,
-        .refusal_headers = headers,
-        .n_refusal_headers = COUNT_OF(headers),
     };
     struct str why = STR("");
     if (!http_server_create(&f->config, &app, &f->arena, &f->server, &why)) {

@@ -26,6 +26,7 @@ struct fixture {
 
     atomic_uint requests;
     atomic_uint ended;
+    atomic_uint left;          /* connections that had data */
     atomic_uint refused_sends; /* a stream's queue was full */
     atomic_uint subscribed;
     atomic_size_t received; /* bytes of streamed uploads */

@@ -299,6 +299,16 @@ static void serve_echo(struct http_exchange *x)
     http_exchange_read_body(x, ECHO_LIMIT_BYTES, echo_body);
 }
 
+/* The body belongs to owner N of the query, who is a part of owner 100 + N / 10. */
+static void serve_owned_echo(struct http_exchange *x)
+{
+    uint8_t n = (uint8_t)query_number(x);
+    const struct http_charge charges[] = {
+        {{{100 + n / 10}}, 2, "half of the memory"}, {{{n}}, 4, "a quarter of the memory"}};
+    http_exchange_charge(x, charges, 2);
+    http_exchange_read_body(x, ECHO_LIMIT_BYTES, echo_body);
+}
+
 static void serve_upload(struct http_exchange *x)
 {
     http_exchange_stream_body(x, UINT64_MAX, count_run);
@@ -327,6 +337,38 @@ static void serve_forbidden(struct http_exchange *x)
     reply_text(x, 403, STR("no\n"));
 }
 
+/* --- /count: the number of such requests on the connection; /last closes it ------------------- */
+
+struct tally {
+    struct fixture *fixture;
+    unsigned count;
+};
+
+static void tally_destroy(void *data)
+{
+    struct tally *tally = data;
+    atomic_fetch_add(&tally->fixture->left, 1);
+    mem_free(tally);
+}
+
+static void serve_count(struct http_exchange *x)
+{
+    struct tally *tally = http_exchange_connection_data(x);
+    if (tally == NULL) {
+        tally = MEM_NEW(struct tally);
+        tally->fixture = visit_of(x)->fixture;
+        http_exchange_set_connection_data(x, tally, tally_destroy);
+    }
+    reply_text(x, 200, arena_printf(http_exchange_arena(x), "%u", ++tally->count));
+}
+
+static void serve_last(struct http_exchange *x)
+{
+    http_exchange_reply(x, &(struct http_answer){.status = 429, .closes = true});
+}
+
+/* --------------------------------------------------------------------------------------------- */
+
 static const struct {
     struct str path;
     void (*serve)(struct http_exchange *x);
@@ -339,6 +381,7 @@ static const struct {
     ROUTE("/empty", serve_empty),
     ROUTE("/unchanged", serve_unchanged),
     ROUTE("/echo", serve_echo),
+    ROUTE("/owned-echo", serve_owned_echo),
     ROUTE("/later", serve_later),
     ROUTE("/upload", serve_upload),
     ROUTE("/slow-upload", serve_slow_upload),
@@ -351,6 +394,8 @@ static const struct {
     ROUTE("/ws", serve_ws),
     ROUTE("/injection", serve_injection),
     ROUTE("/forbidden", serve_forbidden),
+    ROUTE("/count", serve_count),
+    ROUTE("/last", serve_last),
 };
 
 void fixture_on_request(struct http_exchange *x, void *data)

@@ -421,6 +421,45 @@ TEST(no_wait_goes_on_past_the_deadline)
     }
 }
 
+/* Asks over TLS a peer that accepts the connection and sends nothing. */
+static struct outcome ask_silent_tls(
+    uint32_t connect_ms, int64_t deadline_in_us, struct arena *arena)
+{
+    struct peer p;
+    struct http_client_config config;
+    struct http_answer head;
+    struct outcome o = {.body = STR_NONE};
+    const struct line line = {STR(""), THEN_HOLD, false};
+    const struct client_request get = {.method = STR("GET"), .target = STR("/"), .body = STR_NONE};
+    peer_start(&p, &line, 1);
+    http_client_config_init(&config);
+    config.host = STR("127.0.0.1");
+    config.port = p.port;
+    config.tls = true;
+    config.connect_timeout_ms = connect_ms;
+    struct http_client *c = http_client_create(&config, arena, &o.why);
+    if (deadline_in_us > 0)
+        http_client_set_deadline(c, clock_steady_us() + deadline_in_us);
+    o.result = http_client_ask(c, &get, arena, &head, &o.body);
+    o.why = arena_str(arena, http_client_why(c));
+    http_client_destroy(c);
+    peer_stop(&p);
+    return o;
+}
+
+TEST(a_peer_that_is_silent_in_the_tls_handshake_is_given_up)
+{
+    ARENA(arena);
+    int64_t begun_us = clock_steady_us();
+    struct outcome o = ask_silent_tls(SHORT_MS, 0, &arena);
+    EXPECT_EQ(o.result, CLIENT_UNREACHABLE);
+    EXPECT_PART(o.why, "the TLS handshake took too long");
+    EXPECT(clock_steady_us() - begun_us >= (SHORT_MS - 2) * 1000);
+    o = ask_silent_tls(LONG_MS, SHORT_MS * 1000, &arena);
+    EXPECT_EQ(o.result, CLIENT_UNREACHABLE);
+    EXPECT(clock_steady_us() - begun_us < (int64_t)LONG_MS / 2 * 1000);
+}
+
 /* --- Names with several addresses ----------------------------------------------------------- */
 
 /* The ports on this machine to which "several.test" resolves. */

@@ -63,6 +63,8 @@ TEST(a_body_is_the_same_however_it_is_cut_into_packets)
         STR("01234567890123456789"));
     expect_body(CHUNKED, STR("2\r\n\r\n\r\n0\r\n\r\n"), STR("\r\n"));
     expect_body(CHUNKED, STR("1\r\na\r\n0\r\nX: 1\r\nY:\r\n\r\n"), STR("a"));
+    expect_body(CHUNKED, STR("1;a\r\nb\r\n0;c=\"d;e\"; f = g \r\n\r\n"), STR("b"));
+    expect_body(CHUNKED, STR("1 \t; a=\"\xc3\xa9\\\"\"\r\nb\r\n0\r\n\r\n"), STR("b"));
 }
 
 TEST(a_body_leaves_what_follows_it_alone)
@@ -103,7 +105,14 @@ static const struct {
     BAD(400, " 5\r\nhello"),
     BAD(400, "5 \r\nhello"),
     BAD(400, "5\t\r\nhello"),
-    BAD(400, "5;a=b\r\nhello"),
+    BAD(400, "5 a\r\nhello"),
+    BAD(400, "5;\r\nhello"),
+    BAD(400, "5; \r\nhello"),
+    BAD(400, "5;=b\r\nhello"),
+    BAD(400, "5;a=\0\r\nhello"),
+    BAD(400, "5;a\nhello"),
+    BAD(400, "5;a\r\r\nhello"),
+    BAD(400, ";a\r\nhello"),
     BAD(400, "5\nhello"),
     BAD(400, "5\rhello"),
     BAD(400, "5\r\rhello"),
@@ -138,6 +147,26 @@ TEST(every_malformed_chunk_is_refused_with_its_status_however_it_is_cut)
                 test_fail(__FILE__, __LINE__, "case %zu, step %zu: parsed %d, status %d", i, step,
                     (int)o.parsed, o.status);
         }
+}
+
+/* 4096 bytes of extensions, and as many more as there is payload. */
+TEST(chunk_extensions_are_limited_by_the_payload)
+{
+    enum { EXTENSION = 4096 };
+    struct buf bytes CLEANUP(buf_deinit);
+    buf_init(&bytes, 1 << 20);
+    for (int more = 0; more <= 1; more++) {
+        buf_reset(&bytes);
+        buf_append(&bytes, STR("4\r\nbody\r\n1;"));
+        for (int i = 0; i < EXTENSION + 4 - 1 + more; i++) /* the semicolon is not counted */
+            buf_append(&bytes, STR("x"));
+        buf_append(&bytes, STR("\r\n!\r\n0\r\n\r\n"));
+        struct outcome o CLEANUP(outcome_deinit);
+        feed(CHUNKED, 100, buf_str(&bytes), bytes.len, &o);
+        EXPECT_EQ(o.parsed, more ? HTTP_REFUSED : HTTP_DONE);
+        if (more)
+            EXPECT_EQ(o.status, 431);
+    }
 }
 
 TEST(trailers_without_end_are_refused)

@@ -59,7 +59,17 @@ static const struct malformed {
     BAD(505, "GET / HTTP/3.1\r\n" HOST END),
     /* The target */
     BAD(400, "GET a HTTP/1.1\r\n" HOST END),
-    BAD(400, "GET http://a/ HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http:///a HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http:a HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET ftp://a/ HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http://u@a/ HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http://a:b/ HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http://a#f HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http://a/#f HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http://a/<b> HTTP/1.1\r\n" HOST END),
+    BAD(400, "GET http://a/ HTTP/1.1\r\n" END),
+    BAD(400, "GET http://a/ HTTP/1.1\r\nHost: a b\r\n" END),
+    BAD(414, "GET http://a/" SEVENTY_A " HTTP/1.1\r\n" HOST END),
     BAD(400, "GET a:80 HTTP/1.1\r\n" HOST END),
     BAD(400, "CONNECT a:80 HTTP/1.1\r\n" HOST END),
     BAD(400, "GET * HTTP/1.1\r\n" HOST END),
@@ -103,7 +113,7 @@ static const struct malformed {
     BAD(400, LINE HOST "X: \x1b[2J\r\n" END),
     /* Host */
     BAD(400, LINE END),
-    BAD(400, "GET / HTTP/1.0\r\n\r\n"),
+    BAD(400, "GET / HTTP/1.0\r\nHost: a b\r\n\r\n"),
     BAD(400, LINE HOST HOST END),
     BAD(400, LINE HOST "hOST: b\r\n" END),
     BAD(400, LINE "Host:\r\n" END),
@@ -115,6 +125,7 @@ static const struct malformed {
     BAD(400, LINE "Host: http://a\r\n" END),
     BAD(400, LINE "Host: a:\r\n" END),
     BAD(400, LINE "Host: a:b\r\n" END),
+    BAD(400, LINE "Host: a:65536\r\n" END),
     BAD(400, LINE "Host: a:99999\r\n" END),
     BAD(400, LINE "Host: a:1:2\r\n" END),
     BAD(400, LINE "Host: :80\r\n" END),
@@ -206,6 +217,7 @@ static const struct lawful {
     struct str bytes;
     const char *path;
     const char *query; /* NULL: none */
+    const char *host;  /* NULL: a */
     bool keep_alive;
     bool chunked;
     bool expects_continue;
@@ -223,11 +235,20 @@ static const struct lawful {
     GOOD("GET /a?b?c HTTP/1.1\r\n" HOST END, "/a", "b?c", .keep_alive = true),
     GOOD("GET //..;x=1/ HTTP/1.1\r\n" HOST END, "//..;x=1/", NULL, .keep_alive = true),
     GOOD("OPTIONS * HTTP/1.1\r\n" HOST END, "*", NULL, .keep_alive = true),
+    GOOD(
+        "GET http://b:80/c?d HTTP/1.1\r\n" HOST END, "/c", "d", .keep_alive = true, .host = "b:80"),
+    GOOD("GET HTTPS://b HTTP/1.1\r\n" HOST END, "/", NULL, .keep_alive = true, .host = "b"),
+    GOOD("GET http://[::1]?d HTTP/1.1\r\n" HOST END, "/", "d", .keep_alive = true, .host = "[::1]"),
+    GOOD("OPTIONS http://b HTTP/1.1\r\n" HOST END, "*", NULL, .keep_alive = true, .host = "b"),
+    GOOD(LINE "Host: a:65535\r\n" END, "/", NULL, .keep_alive = true, .host = "a:65535"),
+    GOOD("GET http://b/ HTTP/1.0\r\n" END, "/", NULL, .keep_alive = false, .host = "b"),
+    GOOD("GET / HTTP/1.0\r\n\r\n", "/", NULL, .keep_alive = false, .host = ""),
     GOOD("get! / HTTP/1.1\r\n" HOST END, "/", NULL, .keep_alive = true),
     GOOD(LINE "Host:a\r\n" END, "/", NULL, .keep_alive = true),
-    GOOD(LINE "host: \t a.example:8080 \t\r\n" END, "/", NULL, .keep_alive = true),
-    GOOD(LINE "Host: [::1]:80\r\n" END, "/", NULL, .keep_alive = true),
-    GOOD(LINE "Host: 127.0.0.1\r\n" END, "/", NULL, .keep_alive = true),
+    GOOD(LINE "host: \t a.example:8080 \t\r\n" END, "/", NULL, .keep_alive = true,
+        .host = "a.example:8080"),
+    GOOD(LINE "Host: [::1]:80\r\n" END, "/", NULL, .keep_alive = true, .host = "[::1]:80"),
+    GOOD(LINE "Host: 127.0.0.1\r\n" END, "/", NULL, .keep_alive = true, .host = "127.0.0.1"),
     GOOD(LINE HOST "X:\r\n" END, "/", NULL, .keep_alive = true),
     GOOD(LINE HOST "X: caf\xc3\xa9, \"q\" (c) \t d\r\n" END, "/", NULL, .keep_alive = true),
     GOOD(LINE HOST "Connection: close\r\n" END, "/", NULL, .keep_alive = false),
@@ -267,6 +288,7 @@ static void expect_lawful(const struct lawful *expected)
     EXPECT_STR(r.path, str_of(expected->path));
     EXPECT_STR(r.query, str_of(expected->query));
     EXPECT_EQ(str_is_none(r.query), expected->query == NULL);
+    EXPECT_STR(r.host, str_of(expected->host == NULL ? "a" : expected->host));
     EXPECT_EQ(r.keep_alive, expected->keep_alive);
     EXPECT_EQ(r.chunked, expected->chunked);
     EXPECT_EQ(r.expects_continue, expected->expects_continue);
@@ -333,6 +355,37 @@ TEST(a_head_may_fill_its_limit_and_not_pass_it)
     /* It is refused as soon as it cannot end in time, not when it ends. */
     struct str unfinished = str_slice(passes, 0, LIMITS.head_bytes);
     EXPECT_EQ(parse(&arena, unfinished, &r, &used, &refusal), HTTP_REFUSED);
+}
+
+#define TEXT(text)             \
+    {                          \
+        text, sizeof(text) - 1 \
+    }
+/* The headers before the first fault, or before the end of what has arrived. */
+TEST(the_headers_of_a_refused_head_are_known_as_far_as_they_are_well_formed)
+{
+    static const struct str heads[] = {
+        TEXT("GET / HTTP/9.9\r\nOrigin: o\r\n\r\n"),
+        TEXT("GET /<\r\nOrigin: o\r\nX : y\r\nHost: b\r\n\r\n"),
+        TEXT("GET / HTTP/1.1\r\nOrigin: o\r\nHost: b"),
+        TEXT("GET / HTTP/1.1\r\nOrigin: o\r\nHost: b\n\n"),
+        TEXT("GET / HTTP/1.1\nOrigin: o\r\nX: \x01\r\nHost: b\r\n"),
+    };
+    struct arena arena CLEANUP(arena_deinit);
+    arena_init(&arena, 1 << 16);
+    struct http_request r;
+    for (size_t i = 0; i < COUNT_OF(heads); i++) {
+        http_head_salvage(&arena, heads[i], &LIMITS, &r);
+        EXPECT_EQ(r.n_headers, 1);
+        EXPECT_STR(http_header(&r, STR("origin")), STR("o"));
+        EXPECT(str_is_none(r.host));
+    }
+    http_head_salvage(&arena, STR(""), &LIMITS, &r);
+    EXPECT_EQ(r.n_headers, 0);
+    struct str many = STR(LINE HOST "A:\r\nB:\r\nC:\r\nD:\r\nE:\r\nF:\r\nG:\r\nH:\r\nI:\r\n" END);
+    http_head_salvage(&arena, many, &LIMITS, &r);
+    EXPECT_EQ(r.n_headers, LIMITS.headers);
+    EXPECT_STR(r.host, STR("a"));
 }
 
 TEST(headers_are_found_by_name_in_any_case)

@@ -322,6 +322,23 @@ TEST(a_malformed_request_is_answered_in_the_applications_words_and_the_connectio
     fixture_end(&f);
 }
 
+TEST(a_client_that_has_closed_its_sending_side_gets_400_for_a_malformed_request)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct client c CLEANUP(client_close);
+    client_connect(&c, f.port);
+    client_say(&c, REQUEST("GET", "/later?50"));
+    client_say(&c, STR("GET / HTTP/1.1\r\nHost: t\r\nX : y\r\n\r\n"));
+    client_hang_up(&c);
+    expect_answer(&c, 200, STR("/later?50"));
+    struct answer a CLEANUP(answer_deinit);
+    client_hear(&c, false, &a);
+    EXPECT_EQ(a.status, 400);
+    EXPECT(client_sees_end(&c));
+    fixture_end(&f);
+}
+
 TEST(a_malformed_chunk_ends_the_exchange_with_400)
 {
     struct fixture f;

@@ -53,6 +53,54 @@ TEST(far_too_many_connections_are_closed_at_once)
     fixture_end(&f);
 }
 
+static void expect_count(struct client *c, struct str count)
+{
+    struct answer a CLEANUP(answer_deinit);
+    client_hear(c, false, &a);
+    EXPECT_EQ(a.status, 200);
+    EXPECT_STR(buf_str(&a.body), count);
+}
+
+TEST(the_data_of_a_connection_is_shared_by_its_exchanges_and_destroyed_with_it)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct client a, b CLEANUP(client_close);
+    client_connect(&a, f.port);
+    client_connect(&b, f.port);
+    client_say(&a, REQUEST("GET", "/count"));
+    expect_count(&a, STR("1"));
+    /* Two requests at once, and one of another connection. */
+    client_say(&a, REQUEST("GET", "/count"));
+    client_say(&a, REQUEST("GET", "/count"));
+    expect_count(&a, STR("2"));
+    expect_count(&a, STR("3"));
+    client_say(&b, REQUEST("GET", "/count"));
+    expect_count(&b, STR("1"));
+    EXPECT_EQ(atomic_load(&f.left), 0);
+    client_close(&a);
+    EXPECT(reaches(&f.left, 1));
+    fixture_end(&f);
+    EXPECT_EQ(atomic_load(&f.left), 2);
+}
+
+TEST(an_answer_may_close_the_connection_before_the_next_request)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct client c CLEANUP(client_close);
+    struct answer a CLEANUP(answer_deinit);
+    client_connect(&c, f.port);
+    client_say(&c, REQUEST("GET", "/last"));
+    client_say(&c, REQUEST("GET", "/hello"));
+    client_hear(&c, false, &a);
+    EXPECT_EQ(a.status, 429);
+    EXPECT_STR(answer_header(&a, STR("Connection")), STR("close"));
+    EXPECT(client_sees_end(&c));
+    EXPECT_EQ(atomic_load(&f.requests), 1);
+    fixture_end(&f);
+}
+
 TEST(draining_lets_running_exchanges_end_and_closes_idle_connections)
 {
     struct fixture f;

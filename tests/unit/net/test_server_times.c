@@ -109,6 +109,46 @@ TEST(a_body_below_the_least_rate_gets_408_though_it_never_stops)
     fixture_end(&f);
 }
 
+TEST(a_body_that_is_read_whole_gets_408_after_its_time_though_it_is_fast_enough)
+{
+    struct fixture f;
+    fixture_init(&f);
+    f.config.min_body_rate = 1;
+    begin_with(&f, &f.config.body_timeout_ms);
+    struct client c CLEANUP(client_close);
+    client_connect(&c, f.port);
+    client_say(&c, STR("POST /echo HTTP/1.1\r\nHost: t\r\nContent-Length: 1000000\r\n\r\n"));
+    for (int i = 0; i < 1000 && client_say(&c, STR("xxxxxxxxxx")); i++)
+        if (http_server_stats(f.server).refused_total > 0)
+            break;
+        else
+            sleep_ms(10);
+    struct answer a CLEANUP(answer_deinit);
+    client_hear(&c, false, &a);
+    EXPECT_EQ(a.status, 408);
+    EXPECT(client_sees_end(&c));
+    fixture_end(&f);
+}
+
+TEST(a_streamed_body_may_take_longer_than_one_that_is_read_whole)
+{
+    struct fixture f;
+    fixture_init(&f);
+    f.config.min_body_rate = 1;
+    begin_with(&f, &f.config.body_timeout_ms);
+    struct client c CLEANUP(client_close);
+    client_connect(&c, f.port);
+    client_say(&c, STR("POST /upload HTTP/1.1\r\nHost: t\r\nContent-Length: 80\r\n\r\n"));
+    for (int i = 0; i < 80; i++) {
+        client_say(&c, STR("x"));
+        sleep_ms(SHORT_MS / 40);
+    }
+    struct answer a CLEANUP(answer_deinit);
+    client_hear(&c, false, &a);
+    EXPECT_EQ(a.status, 200);
+    fixture_end(&f);
+}
+
 TEST(an_application_that_pauses_an_upload_does_not_time_it_out)
 {
     struct fixture f;

@@ -4,6 +4,8 @@
 #include <pthread.h>
 #include <sqlite3.h>
 #include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 
 static sqlite3_vfs disk;
 static sqlite3_vfs *real;
@@ -32,6 +34,31 @@ static int write_file(sqlite3_file *file, const void *bytes, int len, sqlite3_in
 static int sync_file(sqlite3_file *file, int flags)
 {
     return atomic_load(&syncs_fail) ? SQLITE_IOERR_FSYNC : methods[0].real->xSync(file, flags);
+}
+
+static _Atomic(const char *) watched;
+static atomic_ullong synced_inode;
+
+/* Replaces the system's function, which the store calls for files and directories. */
+int fsync(int fd)
+{
+    struct stat info;
+    const char *path = atomic_load(&watched);
+    int result = (int)syscall(SYS_fsync, fd);
+    if (path != NULL && fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+        atomic_store(&synced_inode, stat(path, &info) == 0 ? info.st_ino : 0);
+    return result;
+}
+
+void faults_watch_syncs(const char *path)
+{
+    atomic_store(&synced_inode, 0);
+    atomic_store(&watched, path);
+}
+
+unsigned long long faults_synced_inode(void)
+{
+    return atomic_load(&synced_inode);
 }
 
 static const sqlite3_io_methods *failing(const sqlite3_io_methods *whole)

@@ -16,6 +16,9 @@ void faults_allow_writes(int count);
 void faults_fill_until_gone(struct arena *arena, struct str directory, const char *name);
 /* Every sync fails. */
 void faults_fail_syncs(void);
+/* From now on fsync of a directory notes the inode that this path has then; 0: none. */
+void faults_watch_syncs(const char *path);
+unsigned long long faults_synced_inode(void);
 /* The disk is well again. */
 void faults_clear(void);
 

@@ -46,6 +46,7 @@ struct step {
     size_t heard;
     bool publishes;
     enum store_on_full on_full;
+    uint64_t flow;
     sem_t done;
     bool is_done; /* only after step_wait */
     enum error result;

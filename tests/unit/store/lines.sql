@@ -6,8 +6,16 @@
 -- name: line_add
 {{postgres: INSERT INTO lines (number, text) VALUES (:number, :text);}}
 
+-- name: line_add_slowly
+{{postgres: INSERT INTO lines (number, text) SELECT :number, :text FROM pg_sleep(0.05);}}
+
 -- name: line_count
 {{postgres: SELECT count(*) FROM lines;}}
+
+-- name: limits_get
+{{postgres: SELECT current_setting('statement_timeout'),
+    current_setting('idle_in_transaction_session_timeout'),
+    coalesce(current_setting('transaction_timeout', true), '0');}}
 
 -- name: line_mark
 {{postgres: INSERT INTO lines (number, text) VALUES (1000000, 'mark');}}

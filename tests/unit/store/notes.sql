@@ -32,6 +32,11 @@ DELETE FROM notes WHERE tenant_id = :tenant_id AND key = :key AND number =
 -- name: values_echo
 SELECT :text, coalesce(:bytes, :id), coalesce(:number, :flag) UNION ALL SELECT 'second', x'02', 2;
 
+-- Long enough for the time limit of a read to be checked.
+-- name: count_far
+WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+SELECT count(*) FROM n;
+
 -- name: pragma_synchronous
 PRAGMA synchronous;
 

@@ -106,7 +106,7 @@ TEST(a_table_of_versions_that_is_not_ours_is_refused)
 /* The disk fills at the first write, at the second … until the migration has all it needs. There
  * are hundreds, and each is a start: of the later ones one in STRIDE is taken, others in another
  * run. */
-enum { FIRST_WRITES = 16, STRIDE = 13 };
+enum { FIRST_WRITES = 16, STRIDE = 41 };
 
 TEST(a_disk_that_fills_during_the_migration_leaves_the_old_schema_or_the_new_one)
 {

@@ -108,6 +108,8 @@ static void nodes_end(struct nodes *n)
 
 /* --- Jobs ----------------------------------------------------------------------------------- */
 
+enum { LINE_SLOW_US = 50 * 1000 };
+
 struct task {
     struct store_job job;
     struct arena arena;
@@ -122,6 +124,8 @@ struct task {
     unsigned runs;
     uint64_t taken;
     bool halves;
+    uint64_t flow;
+    bool is_slow; /* the server needs LINE_SLOW_US for its line */
     struct query query;
     sem_t done;
     enum error result;
@@ -130,7 +134,7 @@ struct task {
 static enum error add_line(struct task *t, struct tx *tx, int64_t number)
 {
     struct query q;
-    query_begin(&q, tx, &SQL_LINE_ADD, &t->arena);
+    query_begin(&q, tx, t->is_slow ? &SQL_LINE_ADD_SLOWLY : &SQL_LINE_ADD, &t->arena);
     query_i64(&q, number, number);
     query_text(&q, text, STR("line"));
     return query_run(&q);
@@ -213,6 +217,7 @@ static void task_done(struct store_job *job, enum error result)
 static void submit(struct store *store, struct task *t)
 {
     t->job = (struct store_job){.mode = STORE_WRITE,
+        .flow = t->flow,
         .affinity = 2,
         .run = t->halves ? run_first_half : run_task,
         .finish = t->halves ? run_second_half : NULL,
@@ -259,6 +264,154 @@ static void halt_end(struct halt *h)
     EXPECT_EQ(wait_for(&h->task), OK);
     sem_destroy(&h->gate);
     sem_destroy(&h->entered);
+}
+
+/* The lane only sends the statement, and learns later how long it took: while it waits for a result
+ * of the next job, between the halves, or at the end of the batch. */
+POSTGRES_TEST(a_job_pays_for_the_time_that_its_statements_take_after_they_were_sent)
+{
+    struct task others[] = {
+        {.number = 20}, {.number = 21, .counter = id_of(1)}, {.counter = id_of(1), .halves = true}};
+    struct nodes n;
+    struct halt halt;
+    nodes_begin(&n, 1);
+    for (size_t i = 0; i < COUNT_OF(others); i++) {
+        struct task slow = {.number = 10 + (int64_t)i, .is_slow = true};
+        slow.flow = 1;
+        others[i].flow = 2;
+        halt_begin(n.a, &halt);
+        submit(n.a, &slow);
+        submit(n.a, &others[i]);
+        halt_end(&halt);
+        EXPECT_EQ(wait_for(&slow), OK);
+        EXPECT_EQ(wait_for(&others[i]), OK);
+        EXPECT(slow.job.used_us >= LINE_SLOW_US);
+        EXPECT(others[i].job.used_us < slow.job.used_us);
+    }
+    nodes_end(&n);
+}
+
+/* Otherwise the last job of a batch would raise the average of the flow with the time of all. */
+POSTGRES_TEST(jobs_of_one_flow_share_the_time_of_their_statements)
+{
+    struct nodes n;
+    struct halt halt;
+    nodes_begin(&n, 1);
+    struct task slow = {.number = 1, .is_slow = true, .flow = 1}, other = {.number = 2, .flow = 1};
+    halt_begin(n.a, &halt);
+    submit(n.a, &slow);
+    submit(n.a, &other);
+    halt_end(&halt);
+    EXPECT_EQ(wait_for(&slow), OK);
+    EXPECT_EQ(wait_for(&other), OK);
+    EXPECT(slow.job.used_us >= LINE_SLOW_US / 2 - 1000);
+    EXPECT(other.job.used_us >= LINE_SLOW_US / 2 - 1000);
+    nodes_end(&n);
+}
+
+/* --- Long reads ----------------------------------------------------------------------------- */
+
+struct long_read {
+    struct store_job job;
+    sem_t entered, go_on, done;
+    int64_t before, after;
+    enum error result;
+};
+
+static int64_t count_seen(struct tx *tx)
+{
+    struct arena arena = ARENA_INIT(SIZE_MAX);
+    struct query q;
+    int64_t count = -1;
+    query_begin(&q, tx, &SQL_LINE_COUNT, &arena);
+    while (query_next(&q))
+        count = row_i64(&q);
+    EXPECT_EQ(query_end(&q), OK);
+    arena_deinit(&arena);
+    return count;
+}
+
+static enum error run_long(struct store_job *job, struct tx *tx)
+{
+    struct long_read *l = CONTAINER_OF(job, struct long_read, job);
+    l->before = count_seen(tx);
+    sem_post(&l->entered);
+    while (sem_wait(&l->go_on) != 0) {
+    }
+    tx_extend(tx);
+    l->after = count_seen(tx);
+    return OK;
+}
+
+static void long_done(struct store_job *job, enum error result)
+{
+    struct long_read *l = CONTAINER_OF(job, struct long_read, job);
+    l->result = result;
+    sem_post(&l->done);
+}
+
+static void long_begin(struct store *store, struct long_read *l)
+{
+    *l = (struct long_read){.job = {.mode = STORE_READ_LONG, .run = run_long, .done = long_done}};
+    sem_init(&l->entered, 0, 0);
+    sem_init(&l->go_on, 0, 0);
+    sem_init(&l->done, 0, 0);
+    store_submit(store, &l->job);
+    sem_wait(&l->entered);
+}
+
+static void long_end(struct long_read *l)
+{
+    sem_post(&l->go_on);
+    sem_wait(&l->done);
+    EXPECT_EQ(l->result, OK);
+}
+
+static enum error read_count(void *data, struct tx *tx)
+{
+    *(int64_t *)data = count_seen(tx);
+    return OK;
+}
+
+static enum error read_limits(void *data, struct tx *tx)
+{
+    struct arena *arena = data;
+    struct query q;
+    query_begin(&q, tx, &SQL_LIMITS_GET, arena);
+    EXPECT(query_next(&q));
+    EXPECT_STR(row_text(&q), STR("10s"));
+    EXPECT_STR(row_text(&q), STR("1min"));
+    EXPECT_STR(row_text(&q), STR("0"));
+    return query_end(&q);
+}
+
+POSTGRES_TEST(long_reads_see_one_moment_and_occupy_no_reader)
+{
+    struct nodes n;
+    struct long_read reads[STORE_LONG_READERS];
+    struct task line = {.number = 1};
+    int64_t count = -1;
+    nodes_begin(&n, 1);
+    for (int i = 0; i < STORE_LONG_READERS; i++)
+        long_begin(n.a, &reads[i]);
+    EXPECT_EQ(perform(n.a, &line), OK);
+    EXPECT_EQ(store_call(n.a, STORE_READ, read_count, &count), OK);
+    EXPECT_EQ(count, 1);
+    for (int i = 0; i < STORE_LONG_READERS; i++) {
+        long_end(&reads[i]);
+        EXPECT_EQ(reads[i].before, 0);
+        EXPECT_EQ(reads[i].after, 0);
+    }
+    EXPECT_EQ(store_stats(n.a).reconnects, 0);
+    nodes_end(&n);
+}
+
+POSTGRES_TEST(a_long_read_has_limits_for_statements_and_none_for_its_transaction)
+{
+    struct nodes n;
+    nodes_begin(&n, 1);
+    EXPECT_EQ(store_call(n.a, STORE_READ_LONG, read_limits, &n.arena), OK);
+    nodes_end(&n);
 }
 
 /* --- Batches -------------------------------------------------------------------------------- */

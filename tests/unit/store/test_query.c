@@ -160,8 +160,12 @@ static enum error read_unknown_word(void *arena, struct tx *tx)
 
 TEST(a_stored_word_that_its_list_does_not_have_is_damage)
 {
+    struct fixture f;
     in_job(STORE_READ, read_words, OK);
-    in_job(STORE_READ, read_unknown_word, ERR_DAMAGED);
+    fixture_begin(&f);
+    EXPECT_EQ(store_call(f.store, STORE_READ, read_unknown_word, &f.scratch.arena), ERR_DAMAGED);
+    EXPECT_EQ(store_stats(f.store).damaged, 1);
+    fixture_end(&f);
 }
 
 static enum error add(void *arena, struct tx *tx, int64_t number)

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "backup_steps.h"
+#include "faults.h"
 #include "store/sqlite_file.h"
 
 TEST(a_backup_that_is_replaced_has_a_hash_for_the_old_and_the_new_until_it_is_done)
@@ -277,6 +278,26 @@ TEST(a_restore_that_fails_at_its_end_leaves_the_database_its_one_name)
     EXPECT_EQ(stat(f.scratch.database, &info), 0);
     EXPECT_EQ(info.st_nlink, 1);
     EXPECT_EQ(notes_in(&f, "data"), 5);
+    fixture_end(&f);
+}
+
+TEST(a_restored_database_has_its_name_on_disk_before_success_is_reported)
+{
+    struct fixture f;
+    struct stat info = {0};
+    fixture_begin(&f);
+    add_notes(&f, 4);
+    backup(&f, "copy.db");
+    fixture_close(&f);
+    for (int replaces = 0; replaces <= 1; replaces++) {
+        struct restore what = plan(&f, "copy.db", "new");
+        what.replaces = replaces == 1;
+        faults_watch_syncs(cplace(&f, "new/cairn.db"));
+        EXPECT_EQ(restore(&f, &what, NULL), OK);
+        EXPECT_EQ(stat(cplace(&f, "new/cairn.db"), &info), 0);
+        EXPECT_EQ(faults_synced_inode(), info.st_ino);
+    }
+    faults_watch_syncs(NULL);
     fixture_end(&f);
 }
 

@@ -40,6 +40,66 @@ TEST(jobs_that_are_queued_together_share_one_commit)
     fixture_end(&f);
 }
 
+static struct sqlite_store *sqlite_of(struct fixture *f)
+{
+    return CONTAINER_OF(f->store, struct sqlite_store, base);
+}
+
+enum { LARGE_BYTES = 8 << 20, LARGE_PAGES = LARGE_BYTES / 4096 };
+
+enum { PAGE_US = 1000 };
+
+/* On the writer, which owns the costs. */
+static enum error add_note_at_a_cost(struct step *step, struct tx *tx)
+{
+    struct sqlite_store *s = sqlite_of(step->f);
+    s->page_write_ns = s->page_move_ns = 1000 * PAGE_US;
+    return add_note(step, tx);
+}
+
+/* Returns the time that the job was charged. */
+static int64_t add_large(struct fixture *f, enum error (*how)(struct step *step, struct tx *tx))
+{
+    struct step step = {.size_bytes = LARGE_BYTES};
+    step_submit(f, &step, STORE_WRITE, how);
+    EXPECT_EQ(step_wait(&step), OK);
+    return step.job.used_us;
+}
+
+TEST(a_job_is_charged_for_its_pages)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    for (int i = 0; i < 3; i++) { /* the log starts over for some of them */
+        /* One measurement changes a cost by a quarter at the most. */
+        EXPECT(add_large(&f, add_note_at_a_cost) >= LARGE_PAGES * (PAGE_US - PAGE_US / 4));
+    }
+    fixture_end(&f);
+}
+
+TEST(each_large_write_is_followed_by_a_checkpoint_also_if_the_log_has_started_over)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    for (uint64_t i = 1; i <= 4; i++) {
+        add_large(&f, add_note);
+        while (store_stats(f.store).checkpoints < i)
+            usleep(1000);
+        EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    }
+    fixture_end(&f);
+}
+
+TEST(a_checkpoint_under_load_is_due_when_it_takes_long)
+{
+    EXPECT_EQ(sqlite_checkpoint_due(0, 0), SQLITE_CHECKPOINT_PAGES);
+    EXPECT_EQ(sqlite_checkpoint_due(0, INT64_C(1000000)), SQLITE_CHECKPOINT_PAGES);
+    EXPECT_EQ(sqlite_checkpoint_due(1, 0), SQLITE_CHECKPOINT_BUSY_PAGES);
+    EXPECT_EQ(sqlite_checkpoint_due(1, 9999), SQLITE_CHECKPOINT_BUSY_US / 10);
+    EXPECT_EQ(sqlite_checkpoint_due(1, INT64_C(1000000)), SQLITE_CHECKPOINT_PAGES);
+}
+
 TEST(a_batch_has_a_limit_and_the_rest_follows_in_the_next)
 {
     enum { JOBS = SQLITE_BATCH_MAX_JOBS + 10 };

@@ -100,7 +100,8 @@ static enum error transfer_in(struct places *p, enum transfer_mode mode)
 static void fill(struct scratch *s, int64_t n_audit)
 {
     scratch_exec(s,
-        "INSERT INTO tenants VALUES (" TENANT ", 'Ünï ''\"\\', 7, 1, -1, 3);"
+        "INSERT INTO tenants (id, name, pruned_event_id, created_at, updated_at, version)"
+        " VALUES (" TENANT ", 'Ünï ''\"\\', 7, 1, -1, 3);"
         "INSERT INTO threads (tenant_id, id, status, title, run_policy, prune_on_completion,"
         " last_seq, pruned_seq, pruned_event_id, created_at, updated_at, metadata)"
         " VALUES (" TENANT ", " THREAD ", 'idle', '', 'reject', 1, 3, 3, 7,"
@@ -392,7 +393,9 @@ TEST(a_target_with_data_is_refused_and_left_alone)
     struct places p;
     places_init(&p);
     EXPECT_EQ(serve(&p, &p.config.to), OK);
-    scratch_exec(&p.b, "INSERT INTO tenants VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
+    scratch_exec(&p.b,
+        "INSERT INTO tenants (id, name, pruned_event_id, created_at, updated_at, version)"
+        " VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "already contains data");
     scratch_exec(&p.b, "DELETE FROM tenants; UPDATE event_floor SET id = 1");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "has contained events");
@@ -402,15 +405,73 @@ TEST(a_target_with_data_is_refused_and_left_alone)
 
 /* As a database was before its eleventh migration. */
 #define DROP_SIZE(table) "ALTER TABLE " table " DROP COLUMN size_bytes;"
-static const char OLDER[] = DROP_SIZE("agents") DROP_SIZE("threads") DROP_SIZE("thread_documents")
-    DROP_SIZE("runs") DROP_SIZE("run_documents") DROP_SIZE("run_phases") DROP_SIZE("turns")
-        DROP_SIZE("steps") DROP_SIZE("history_entries") DROP_SIZE("awaited_tools")
-            DROP_SIZE("state_versions") DROP_SIZE("messages") DROP_SIZE("message_debug")
-                DROP_SIZE("message_versions") DROP_SIZE(
+#define DROP_OF_TENANT(column) "ALTER TABLE tenants DROP COLUMN " column ";"
+#define QUOTAS                                                                              \
+    "DROP VIEW IF EXISTS tenant; CREATE VIEW tenant AS SELECT id FROM tenants;DROP TABLE "  \
+    "tenant_usage;" DROP_OF_TENANT("plan_tier") DROP_OF_TENANT("settings")                  \
+        DROP_OF_TENANT("max_bytes") DROP_OF_TENANT("max_threads")                           \
+            DROP_OF_TENANT("max_events_per_day") DROP_OF_TENANT("max_streams")              \
+                DROP_OF_TENANT("max_connections") DROP_OF_TENANT("max_requests_per_second") \
+                    DROP_OF_TENANT("max_concurrent_runs")
+#define DROP_TRIGGERS(of_threads, of_blobs)                                            \
+    "DROP TRIGGER threads_added" of_threads ";DROP TRIGGER threads_removed" of_threads \
+    ";DROP TRIGGER blobs_added" of_blobs ";DROP TRIGGER blobs_removed" of_blobs ";"
+#define DROP_OF_RUN(column) "ALTER TABLE runs DROP COLUMN " column ";"
+#define ATTEMPTS                                                                            \
+    "DROP TABLE run_attempts; DROP INDEX runs_by_claim; DROP INDEX runs_by_not_before;"     \
+    "DROP INDEX runs_by_deadline;" DROP_OF_RUN("priority") DROP_OF_RUN("max_attempts")      \
+        DROP_OF_RUN("backoff_initial_ms") DROP_OF_RUN("backoff_factor")                     \
+            DROP_OF_RUN("backoff_max_ms") DROP_OF_RUN("deadline") DROP_OF_RUN("not_before") \
+                DROP_OF_RUN("attempt_count") DROP_OF_RUN("failed_attempts")                 \
+                    DROP_OF_RUN("retry_of_run_id")
+#define TOOL_DEADLINES                                                         \
+    "DROP INDEX runs_by_phase; DROP INDEX runs_by_tool_deadline;" DROP_OF_RUN( \
+        "tool_deadline") "ALTER TABLE awaited_tools DROP COLUMN deadline;"     \
+                         "ALTER TABLE awaited_tools DROP COLUMN turn_id;"
+#define DROP_VIEW(name) "DROP VIEW IF EXISTS " name "; CREATE VIEW " name " AS SELECT 1;"
+#define TEXTS                                                                                \
+    DROP_VIEW("agno_sessions")                                                               \
+    DROP_VIEW("notebook_sessions")                                                           \
+    "DROP INDEX IF EXISTS threads_by_session; DROP INDEX IF EXISTS history_entries_by_time;" \
+    "DROP INDEX IF EXISTS tenants_by_text; DROP INDEX IF EXISTS api_keys_by_text;"           \
+    "DROP INDEX IF EXISTS threads_by_text; DROP INDEX IF EXISTS runs_by_text;"               \
+    "DROP INDEX IF EXISTS runs_by_agent_text; DROP INDEX IF EXISTS agents_by_text;"          \
+    "DROP INDEX IF EXISTS history_entries_by_text; DROP INDEX IF EXISTS "                    \
+    "history_entries_by_run_text;"                                                           \
+    "DROP INDEX IF EXISTS turns_by_text; DROP INDEX IF EXISTS checkpoints_by_text;"          \
+    "DROP INDEX IF EXISTS checkpoints_by_run_text; DROP INDEX IF EXISTS eval_runs_by_text;"
+#define EARLIER               \
+    DROP_VIEW("agent_config") \
+    "ALTER TABLE resumptions DROP COLUMN earlier_runs;"
+#define USED \
+    "DROP TABLE used_versions; DROP TABLE deleted_agents; DROP INDEX runs_unfinished_by_agent;"
+#define LIFECYCLE           \
+    DROP_VIEW("agent_runs") \
+    "ALTER TABLE steps DROP COLUMN lifecycle;" DROP_OF_RUN("lifecycle_steps")
+#define CALLS                                                                                      \
+    DROP_VIEW("tool_call")                                                                         \
+    "DROP INDEX IF EXISTS steps_by_tool_call_text; DROP INDEX IF EXISTS steps_by_llm_call_text;"   \
+    "DROP INDEX IF EXISTS awaited_tools_by_text; DROP INDEX IF EXISTS checkpoints_by_parent_text;" \
+    "DROP INDEX IF EXISTS turns_by_checkpoint_text; DROP INDEX IF EXISTS threads_by_run_text;"     \
+    "DROP INDEX IF EXISTS checkpoints_by_id; DROP INDEX IF EXISTS checkpoints_by_parent_id;"       \
+    "DROP INDEX IF EXISTS turns_by_checkpoint; DROP INDEX IF EXISTS threads_by_last_run;"
+static const char OLDER[] =
+    CALLS TOOL_DEADLINES LIFECYCLE EARLIER USED ATTEMPTS TEXTS DROP_SIZE("agents") DROP_SIZE(
+        "threads") DROP_SIZE("thread_documents") DROP_SIZE("runs") DROP_SIZE("run_documents")
+        DROP_SIZE("run_phases") DROP_SIZE("turns") DROP_SIZE("steps") DROP_SIZE("history_entries")
+            DROP_SIZE("awaited_tools") DROP_SIZE("state_versions") DROP_SIZE("messages")
+                DROP_SIZE("message_debug") DROP_SIZE("message_versions") DROP_SIZE(
                     "events") "DROP TABLE store_vectors; DROP INDEX threads_by_key;"
                               "ALTER TABLE threads DROP COLUMN key_owner;"
-                              "ALTER TABLE agents DROP COLUMN granted_to;"
+                              "ALTER TABLE agents DROP COLUMN granted_to;" QUOTAS
                               "CREATE UNIQUE INDEX threads_by_key ON threads (tenant_id, key);"
+                              "DROP INDEX files_by_thread; DROP INDEX awaited_tools_by_pause;"
+                              "DROP INDEX state_documents_by_agent; DROP TABLE tickets;"
+                              "DROP TABLE deletions; DROP TABLE import_objects; DROP TABLE imports;"
+                              "DROP TABLE snapshot_leftovers;"
+                              "ALTER TABLE run_documents DROP COLUMN messages_snapshot_id;"
+                              "ALTER TABLE run_documents DROP COLUMN generated_files;"
+                              "ALTER TABLE run_documents DROP COLUMN extras;"
                               "DELETE FROM schema_versions WHERE version > 10";
 
 TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
@@ -418,8 +479,11 @@ TEST(an_older_target_with_data_is_refused_before_its_schema_is_touched)
     struct places p;
     places_init(&p);
     EXPECT_EQ(serve(&p, &p.config.to), OK);
+    scratch_exec(&p.b, DROP_TRIGGERS("", ""));
     scratch_exec(&p.b, OLDER);
-    scratch_exec(&p.b, "INSERT INTO tenants VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
+    scratch_exec(&p.b,
+        "INSERT INTO tenants (id, name, pruned_event_id, created_at, updated_at, version)"
+        " VALUES (" TENANT ", 'other', 0, 1, 1, 1)");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "already contains data");
     EXPECT_EQ(scratch_i64(&p.b, "SELECT max(version) FROM schema_versions"), 10);
     scratch_exec(&p.b, "DELETE FROM tenants");
@@ -768,7 +832,19 @@ POSTGRES_TEST(an_older_schema_with_data_is_refused_before_it_is_touched)
     places_init(&p);
     p.config.to = schema_of(&p);
     EXPECT_EQ(serve(&p, &p.config.to), OK);
+    beside(&p, DROP_TRIGGERS(" ON threads", " ON blobs"));
+    beside(&p, "DROP FUNCTION count_threads; DROP FUNCTION count_blobs;");
+    /* With the function go the views. */
+    beside(&p, "DROP FUNCTION cairn_tenants CASCADE; DROP FUNCTION manifest_number;"
+               "DROP FUNCTION manifest_messages; DROP FUNCTION cairn_document;"
+               "ALTER TABLE threads DROP COLUMN session_id, DROP COLUMN keyed_id_text;"
+               "ALTER TABLE awaited_tools DROP COLUMN call_id;"
+               "ALTER TABLE agents DROP COLUMN id_text;"
+               "ALTER TABLE eval_runs DROP COLUMN id_text;"
+               "ALTER TABLE history_entries DROP COLUMN started_time");
     beside(&p, OLDER);
+    beside(&p, "DROP VIEW agent_config, agent_runs, agno_sessions, notebook_sessions, tenant,"
+               " tool_call");
     beside(&p, "INSERT INTO tenants (id, name, created_at, updated_at)"
                " VALUES ('018f0000-0000-7000-8000-0000000000a1', 'other', 1, 1)");
     EXPECT_REFUSED(&p, ERR_CONFLICT, "already contains data");

@@ -78,6 +78,7 @@ class Terminal {
     const run = await this.cairn.agents.runs.create(await ensureAgent(this.cairn), {
       thread_id: this.threadId,
       input: { message: text },
+      message: false,
       metadata: { message_id: message.id },
     });
     return run.run_id;

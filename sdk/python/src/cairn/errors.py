@@ -186,6 +186,7 @@ ADVICE = {
     "lease_required": "Send fencing_token= with the fence from the claim",
     "idempotency_key_reused": "Use a new idempotency_key for another request",
     "precondition_required": "Send if_match=, or if_none_match=\"*\" for a new object",
+    "quota_full": "Delete something, or ask the operator for a larger quota",
     "storage_full": "Free space on the server's disk",
     "events_pruned": "Continue from resume_cursor to accept the gap",
     "data_damaged": "Restore the server's data from a backup",
@@ -200,6 +201,7 @@ CLASSES: Dict[str, Type[ApiError]] = {
     "events_pruned": EventsPruned, "stale_etag": StaleEtag,
     "precondition_required": PreconditionRequired, "body_too_large": TooLarge,
     "answer_too_large": TooLarge, "rate_limited": RateLimited, "unavailable": Unavailable,
+    "quota_exceeded": RateLimited, "quota_full": StorageFull,
     "storage_full": StorageFull, "outcome_unknown": OutcomeUnknown,
     "data_damaged": DataDamaged,
 }

@@ -16,6 +16,26 @@ import {
 } from "../extras.js";
 import type * as T from "./types.js";
 
+export class TenantResource extends Resource {
+  /**
+   * Read the tenant of the key, its quotas and their usage.
+   *
+   * `GET /v1/tenant`.
+   */
+  get(options?: RequestOptions): Promise<T.OwnTenant> {
+    return this.connection.json("GET", "/v1/tenant", { options });
+  }
+
+  /**
+   * Change the settings of the tenant.
+   *
+   * `PATCH /v1/tenant`, scope `admin`.
+   */
+  update(body: T.OwnTenantBody | T.JsonPatch, options?: RequestOptions): Promise<T.OwnTenant> {
+    return this.connection.json("PATCH", "/v1/tenant", { body, options });
+  }
+}
+
 export class TenantsKeysResource extends Resource {
   /**
    * Create a key for another tenant, for example if its keys were lost.
@@ -58,7 +78,7 @@ export class TenantsResource extends Resource {
   }
 
   /**
-   * Rename a tenant.
+   * Rename a tenant, set its plan and its quotas.
    *
    * `PATCH /v1/tenants/{tenant_id}`, scope `operator`.
    */
@@ -118,6 +138,17 @@ export class KeysResource extends Resource {
   }
 }
 
+export class TicketsResource extends Resource {
+  /**
+   * Create a ticket, with which a browser opens one stream or WebSocket, once.
+   *
+   * `POST /v1/tickets`, scope `events:read`.
+   */
+  create(body: T.TicketCreate, options?: RequestOptions): Promise<T.TicketCreated> {
+    return this.connection.json("POST", "/v1/tickets", { body, options });
+  }
+}
+
 export class AuditResource extends Resource {
   /**
    * List the audit log, newest first.
@@ -138,9 +169,24 @@ export class AuditResource extends Resource {
   }
 }
 
+export class AgentsByNameResource extends Resource {
+  /**
+   * Read the agent with this name.
+   *
+   * `GET /v1/agents/by-name/{name}`, scope `agents:read`.
+   */
+  get(
+    name: string,
+    query?: T.AgentsByNameGetQuery,
+    options?: RequestOptions,
+  ): Promise<T.AgentWhole> {
+    return this.connection.json("GET", path`/v1/agents/by-name/${name}`, { query, options });
+  }
+}
+
 export class AgentsVersionsResource extends Resource {
   /**
-   * Create a version of an agent; the newest version supplies omitted parts.
+   * Create a version of an agent by merging changes into the newest version.
    *
    * `POST /v1/agents/{agent_id}/versions`, scope `agents:write`.
    */
@@ -540,6 +586,7 @@ export class AgentsRunsResource extends Resource {
 }
 
 export class AgentsResource extends Resource {
+  readonly byName = new AgentsByNameResource(this.connection);
   readonly versions = new AgentsVersionsResource(this.connection);
   readonly links = new AgentsLinksResource(this.connection);
   readonly config = new AgentsConfigResource(this.connection);
@@ -570,8 +617,8 @@ export class AgentsResource extends Resource {
    *
    * `GET /v1/agents/{agent_id}`, scope `agents:read`.
    */
-  get(agentId: string, options?: RequestOptions): Promise<T.Agent> {
-    return this.connection.json("GET", path`/v1/agents/${agentId}`, { options });
+  get(agentId: string, query?: T.AgentsGetQuery, options?: RequestOptions): Promise<T.AgentWhole> {
+    return this.connection.json("GET", path`/v1/agents/${agentId}`, { query, options });
   }
 
   /**
@@ -1015,7 +1062,7 @@ export class ThreadsHistoryResource extends Resource {
 
 export class ThreadsRunsResource extends Resource {
   /**
-   * Start a run.
+   * Start a run, or record a finished one.
    *
    * `POST /v1/threads/{thread_id}/runs`, scope `runs:write`.
    */
@@ -1314,7 +1361,7 @@ export class ThreadsMessagesResource extends Resource {
    */
   search(
     threadId: string,
-    query?: T.ThreadsMessagesSearchQuery,
+    query: T.ThreadsMessagesSearchQuery,
     options?: RequestOptions,
   ): PagePromise<T.Message> {
     return this.connection.page(path`/v1/threads/${threadId}/messages/search`, query, options);
@@ -2154,6 +2201,21 @@ export class RunsPhasesResource extends Resource {
   }
 }
 
+export class RunsAttemptsResource extends Resource {
+  /**
+   * List the attempts of workers at a run, oldest first.
+   *
+   * `GET /v1/runs/{run_id}/attempts`, scope `runs:read`.
+   */
+  list(
+    runId: string,
+    query?: T.RunsAttemptsListQuery,
+    options?: RequestOptions,
+  ): PagePromise<T.RunAttempt> {
+    return this.connection.page(path`/v1/runs/${runId}/attempts`, query, options);
+  }
+}
+
 export class RunsTurnsResource extends Resource {
   /**
    * Start a turn of a run, or record a complete turn.
@@ -2218,6 +2280,17 @@ export class RunsUsageResource extends Resource {
    */
   get(runId: string, options?: RequestOptions): Promise<T.RunCost> {
     return this.connection.json("GET", path`/v1/runs/${runId}/usage`, { options });
+  }
+}
+
+export class RunsRetryResource extends Resource {
+  /**
+   * Start a failed or cancelled run again, as a new run.
+   *
+   * `POST /v1/runs/{run_id}/retry`, scope `runs:write`.
+   */
+  create(runId: string, body?: T.RunRetry, options?: RequestOptions): Promise<T.Run> {
+    return this.connection.json("POST", path`/v1/runs/${runId}/retry`, { body, options });
   }
 }
 
@@ -2331,8 +2404,10 @@ export class RunsCheckpointsResource extends Resource {
 export class RunsResource extends WorkableRuns {
   readonly tools = new RunsToolsResource(this.connection);
   readonly phases = new RunsPhasesResource(this.connection);
+  readonly attempts = new RunsAttemptsResource(this.connection);
   readonly turns = new RunsTurnsResource(this.connection);
   readonly usage = new RunsUsageResource(this.connection);
+  readonly retry = new RunsRetryResource(this.connection);
   readonly steps = new RunsStepsResource(this.connection);
   readonly llmCalls = new RunsLlmCallsResource(this.connection);
   readonly toolCalls = new RunsToolCallsResource(this.connection);
@@ -2370,7 +2445,7 @@ export class RunsResource extends WorkableRuns {
   }
 
   /**
-   * Change a run's status, state, output, error or metadata.
+   * Change a run, or end it and report its result in the same call.
    *
    * `PATCH /v1/runs/{run_id}`, scope `runs:write`.
    */
@@ -2446,8 +2521,8 @@ export class RunsResource extends WorkableRuns {
    *
    * `POST /v1/runs/{run_id}/release`, scope `runs:write`.
    */
-  release(runId: string, options?: RequestOptions): Promise<T.Run> {
-    return this.connection.json("POST", path`/v1/runs/${runId}/release`, { options });
+  release(runId: string, body?: T.RunRelease, options?: RequestOptions): Promise<T.Run> {
+    return this.connection.json("POST", path`/v1/runs/${runId}/release`, { body, options });
   }
 
   /**
@@ -2746,7 +2821,7 @@ export class MessagesResource extends Resource {
    *
    * `GET /v1/messages/search`, scope `messages:read`.
    */
-  search(query?: T.MessagesSearchQuery, options?: RequestOptions): PagePromise<T.Message> {
+  search(query: T.MessagesSearchQuery, options?: RequestOptions): PagePromise<T.Message> {
     return this.connection.page("/v1/messages/search", query, options);
   }
 }
@@ -2766,7 +2841,7 @@ export class StoreResource extends Resource {
    *
    * `GET /v1/store/items`, scope `store:read`.
    */
-  get(query?: T.StoreGetQuery, options?: RequestOptions): Promise<T.StoreItem> {
+  get(query: T.StoreGetQuery, options?: RequestOptions): Promise<T.StoreItem> {
     return this.connection.json("GET", "/v1/store/items", { query, options });
   }
 
@@ -2775,7 +2850,7 @@ export class StoreResource extends Resource {
    *
    * `DELETE /v1/store/items`, scope `store:write`.
    */
-  delete(query?: T.StoreDeleteQuery, options?: RequestOptions): Promise<void> {
+  delete(query: T.StoreDeleteQuery, options?: RequestOptions): Promise<void> {
     return this.connection.none("DELETE", "/v1/store/items", { query, options });
   }
 
@@ -2877,11 +2952,22 @@ export class WorkflowsResource extends Resource {
   cancel(workflowId: string, options?: RequestOptions): Promise<T.Workflow> {
     return this.connection.json("POST", path`/workflow/cancel/${workflowId}`, { options });
   }
+
+  /**
+   * Read a workflow and its current run.
+   *
+   * `GET /workflow/{workflow_id}`, scope `runs:read`.
+   */
+  get(workflowId: string, options?: RequestOptions): Promise<T.Workflow> {
+    return this.connection.json("GET", path`/workflow/${workflowId}`, { options });
+  }
 }
 
 export class ApiResource extends Resource {
+  readonly tenant = new TenantResource(this.connection);
   readonly tenants = new TenantsResource(this.connection);
   readonly keys = new KeysResource(this.connection);
+  readonly tickets = new TicketsResource(this.connection);
   readonly audit = new AuditResource(this.connection);
   readonly agents = new AgentsResource(this.connection);
   readonly threads = new ThreadsResource(this.connection);

@@ -9,12 +9,7 @@ export type JsonObject = { [member: string]: any };
 export type MetadataFilter = { [key: string]: string | number | boolean };
 
 /** A JSON Patch (RFC 6902), which an update accepts instead of a merge patch. */
-export type JsonPatch = Array<{
-  op: "add" | "remove" | "replace" | "move" | "copy" | "test";
-  path: string;
-  from?: string;
-  value?: unknown;
-}>;
+export type JsonPatch = JsonPatchOperation[];
 
 export interface Health {
   /** healthz: ok; readyz: ready, or full while the disk has no space for most writes */
@@ -33,8 +28,53 @@ export interface Whoami {
   scopes: string[];
 }
 
+export interface OwnTenant {
+  id: string;
+  name: string;
+  /** the plan, which the operator sets */
+  plan_tier: string | null;
+  /** any members; at most 65536 bytes of JSON */
+  settings: JsonObject;
+  /** which the operator sets */
+  quotas: QuotaStates;
+  created_at: string;
+  updated_at: string;
+  version: number;
+}
+
+export interface QuotaStates {
+  /** content of files, each content once */
+  bytes: QuotaState;
+  /** threads that exist */
+  threads: QuotaState;
+  /** events appended since midnight (UTC), counted while there is a limit */
+  events_per_day: QuotaState;
+  /** open streams, WebSockets and waiting requests of this node */
+  streams: QuotaState;
+  /** open connections of this node */
+  connections: QuotaState;
+  /** requests to this node; twice as many in a burst */
+  requests_per_second: QuotaState;
+  /** runs with the status running */
+  concurrent_runs: QuotaState;
+}
+
+export interface QuotaState {
+  /** null: no limit */
+  limit: number | null;
+  /** null: not counted */
+  used: number | null;
+  /** when `used` starts again from 0 */
+  resets_at?: string | null;
+}
+
+export interface OwnTenantBody {
+  /** any members; at most 65536 bytes of JSON */
+  settings?: JsonObject;
+}
+
 export interface TenantCreate {
-  /** unique */
+  /** unique; 1 to 200 bytes */
   name: string;
 }
 
@@ -46,15 +86,39 @@ export interface TenantCreated {
 
 export interface Tenant {
   id: string;
-  /** unique */
+  /** unique; 1 to 200 bytes */
   name: string;
+  /** the plan, a name that the operator chose; 1 to 64 bytes */
+  plan_tier: string | null;
+  /** the tenant's own: PATCH /v1/tenant; at most 65536 bytes of JSON */
+  settings: JsonObject;
+  /** null: no limit */
+  quotas: Quotas;
   created_at: string;
   updated_at: string;
   version: number;
 }
 
+export interface Quotas {
+  /** content of files, each content once */
+  bytes: number | null;
+  /** threads that exist */
+  threads: number | null;
+  /** events appended in a day (UTC) */
+  events_per_day: number | null;
+  /** open streams, WebSockets and waiting requests, per node */
+  streams: number | null;
+  /** open connections, per node */
+  connections: number | null;
+  /** requests, per node; twice as many in a burst */
+  requests_per_second: number | null;
+  /** runs with the status running */
+  concurrent_runs: number | null;
+}
+
 export interface KeyCreated {
   id: string;
+  /** 1 to 200 bytes */
   name: string;
   /** admin includes every scope of the tenant; operator also manages tenants */
   scopes: Array<
@@ -92,7 +156,10 @@ export interface KeyCreated {
   /** requests per minute; default: unlimited */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
-  /** user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant */
+  /**
+   * user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant; at most
+   * 256 bytes
+   */
   principal: string | null;
   revoked_at: string | null;
   created_at: string;
@@ -101,11 +168,33 @@ export interface KeyCreated {
 }
 
 export interface TenantBody {
-  /** unique */
+  /** unique; 1 to 200 bytes */
   name?: string;
+  /** the plan, a name that the operator chose; 1 to 64 bytes */
+  plan_tier?: string | null;
+  /** null: no limit */
+  quotas?: QuotasBody;
+}
+
+export interface QuotasBody {
+  /** content of files, each content once */
+  bytes?: number | null;
+  /** threads that exist */
+  threads?: number | null;
+  /** events appended in a day (UTC) */
+  events_per_day?: number | null;
+  /** open streams, WebSockets and waiting requests, per node */
+  streams?: number | null;
+  /** open connections, per node */
+  connections?: number | null;
+  /** requests, per node; twice as many in a burst */
+  requests_per_second?: number | null;
+  /** runs with the status running */
+  concurrent_runs?: number | null;
 }
 
 export interface KeyCreate {
+  /** 1 to 200 bytes */
   name: string;
   /** admin includes every scope of the tenant; operator also manages tenants */
   scopes: Array<
@@ -143,12 +232,16 @@ export interface KeyCreate {
   /** requests per minute; default: unlimited */
   rate_limit_per_minute?: number | null;
   expires_at?: string | null;
-  /** user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant */
+  /**
+   * user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant; at most
+   * 256 bytes
+   */
   principal?: string | null;
 }
 
 export interface Key {
   id: string;
+  /** 1 to 200 bytes */
   name: string;
   /** admin includes every scope of the tenant; operator also manages tenants */
   scopes: Array<
@@ -186,10 +279,34 @@ export interface Key {
   /** requests per minute; default: unlimited */
   rate_limit_per_minute: number | null;
   expires_at: string | null;
-  /** user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant */
+  /**
+   * user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant; at most
+   * 256 bytes
+   */
   principal: string | null;
   revoked_at: string | null;
   created_at: string;
+}
+
+export interface TicketCreate {
+  /**
+   * path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream; 1 to
+   * 2048 bytes
+   */
+  path: string;
+  /** seconds until the ticket expires; default: 30 */
+  ttl_s?: number;
+}
+
+export interface TicketCreated {
+  /**
+   * path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream; 1 to
+   * 2048 bytes
+   */
+  path: string;
+  /** value of the query parameter ticket; returned only once; null in a replayed answer */
+  ticket: string | null;
+  expires_at: string;
 }
 
 export interface AuditRecord {
@@ -215,14 +332,17 @@ export interface AuditVerdict {
 }
 
 export interface AgentBody {
-  /** unique among the agents of the tenant */
+  /** unique among the agents of the tenant; 1 to 200 bytes */
   name: string;
   /** default: agent */
   kind?: "agent" | "team" | "workflow";
+  /** at most 16384 bytes */
   description?: string | null;
+  /** at most 102400 bytes of JSON */
   metadata?: JsonObject;
   /**
-   * principals that may start runs of the agent and add it to their threads; user:* is every user
+   * principals that may start runs of the agent and add it to their threads; user:* is every user;
+   * at most 16384 bytes of JSON
    */
   granted_to?: string[] | null;
   /** default: true */
@@ -239,18 +359,21 @@ export interface AgentBody {
 }
 
 export interface WorkflowGraph {
+  /** 1 to 200 bytes */
   entry_point: string;
   nodes: GraphNode[];
   edges?: GraphEdge[];
 }
 
 export interface GraphNode {
+  /** 1 to 200 bytes */
   name: string;
   type: "llm" | "tool" | "router" | "human";
   config?: JsonObject | null;
 }
 
 export interface GraphEdge {
+  /** 1 to 200 bytes */
   from: string;
   /** name of a node, or a list of names */
   to: unknown;
@@ -262,6 +385,10 @@ export interface MemoryConfig {
   short_term?: ShortTermMemory | null;
   long_term?: LongTermMemory | null;
   procedural?: ProceduralMemory | null;
+  /** false: the context of a thread has no earlier runs unless a request asks for them */
+  add_history_to_context?: boolean | null;
+  /** number of runs in the context of a thread; default: 5 */
+  num_history_runs?: number | null;
 }
 
 export interface ShortTermMemory {
@@ -272,6 +399,7 @@ export interface ShortTermMemory {
 
 export interface LongTermMemory {
   enabled?: boolean | null;
+  /** 1 to 200 bytes */
   embedding_model?: string | null;
   /** default: 5 */
   top_k?: number | null;
@@ -305,7 +433,9 @@ export interface ToolRails {
 }
 
 export interface LlmConfig {
+  /** 1 to 200 bytes */
   default_model?: string | null;
+  /** 1 to 200 bytes */
   fallback_model?: string | null;
   /** number from 0 to 2 */
   temperature?: unknown;
@@ -323,7 +453,7 @@ export interface ExecutionConfig {
 
 export interface Agent {
   id: string;
-  /** unique among the agents of the tenant */
+  /** unique among the agents of the tenant; 1 to 200 bytes */
   name: string;
   /** default: agent */
   kind: "agent" | "team" | "workflow";
@@ -332,10 +462,13 @@ export interface Agent {
   /** created until the first run starts; inactive: new runs are rejected */
   status: "created" | "active" | "inactive";
   is_active: boolean;
+  /** at most 16384 bytes */
   description: string | null;
+  /** at most 102400 bytes of JSON */
   metadata: JsonObject;
   /**
-   * principals that may start runs of the agent and add it to their threads; user:* is every user
+   * principals that may start runs of the agent and add it to their threads; user:* is every user;
+   * at most 16384 bytes of JSON
    */
   granted_to: string[] | null;
   created_at: string;
@@ -344,24 +477,67 @@ export interface Agent {
   revision: number;
 }
 
+export interface AgentWhole {
+  id: string;
+  /** unique among the agents of the tenant; 1 to 200 bytes */
+  name: string;
+  /** default: agent */
+  kind: "agent" | "team" | "workflow";
+  /** active version of the definition, used by new runs */
+  version: string | null;
+  /** created until the first run starts; inactive: new runs are rejected */
+  status: "created" | "active" | "inactive";
+  is_active: boolean;
+  /** at most 16384 bytes */
+  description: string | null;
+  /** at most 102400 bytes of JSON */
+  metadata: JsonObject;
+  /**
+   * principals that may start runs of the agent and add it to their threads; user:* is every user;
+   * at most 16384 bytes of JSON
+   */
+  granted_to: string[] | null;
+  created_at: string;
+  updated_at: string;
+  /** number in the ETag */
+  revision: number;
+  /** definition of the active version; only with include=definition */
+  definition?: AgentDefinition | null;
+}
+
+export interface AgentDefinition {
+  system_prompt?: JsonObject | null;
+  workflow_graph: JsonObject | null;
+  memory_config?: JsonObject | null;
+  guardrail_config?: JsonObject | null;
+  llm_config?: JsonObject | null;
+  execution_config?: JsonObject | null;
+  tools?: unknown[] | null;
+}
+
 export interface AgentPatch {
-  /** unique among the agents of the tenant */
+  /** unique among the agents of the tenant; 1 to 200 bytes */
   name?: string;
+  /** at most 16384 bytes */
   description?: string | null;
+  /** at most 102400 bytes of JSON */
   metadata?: JsonObject;
   /**
-   * principals that may start runs of the agent and add it to their threads; user:* is every user
+   * principals that may start runs of the agent and add it to their threads; user:* is every user;
+   * at most 16384 bytes of JSON
    */
   granted_to?: string[] | null;
   is_active?: boolean;
 }
 
 export interface AgentVersionCreate {
-  /** semantic version, greater than all versions of the agent; alternative to bump */
+  /**
+   * semantic version, greater than all versions of the agent; alternative to bump; 1 to 128 bytes
+   */
   version?: string;
   /** number of the newest version to increase */
   bump?: "major" | "minor" | "patch";
-  /** description of the changes */
+  /** description of the changes; at most 16384 bytes */
   description?: string | null;
   /** activate the version at once; default: false */
   activate?: boolean;
@@ -420,7 +596,7 @@ export interface AgentVersionHead {
 }
 
 export interface AgentVersionPatch {
-  /** description of the changes */
+  /** description of the changes; at most 16384 bytes */
   description?: string | null;
   /** {role, instructions, examples}, or the instructions as text */
   system_prompt?: unknown;
@@ -454,12 +630,13 @@ export interface AgentLink {
   child_id: string;
   child_name: string;
   child_kind: "agent" | "team" | "workflow";
-  /** role of the child; default: member */
+  /** role of the child; default: member; 1 to 200 bytes */
   role: string;
   /** position among the children; default: after the last one */
   position: number;
-  /** version of the child; null: the active version */
+  /** version of the child; null: the active version; at most 128 bytes */
   child_version: string | null;
+  /** at most 16384 bytes of JSON */
   metadata: JsonObject;
   created_at: string;
   updated_at: string;
@@ -468,12 +645,13 @@ export interface AgentLink {
 }
 
 export interface AgentLinkBody {
-  /** role of the child; default: member */
+  /** role of the child; default: member; 1 to 200 bytes */
   role?: string;
   /** position among the children; default: after the last one */
   position?: number;
-  /** version of the child; null: the active version */
+  /** version of the child; null: the active version; at most 128 bytes */
   child_version?: string | null;
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
@@ -495,12 +673,15 @@ export interface State {
   name: string;
   agent_id: string | null;
   thread_id: string | null;
+  /** at most 16384 bytes */
   description: string | null;
-  /** an object or an array */
+  /** an object or an array; at most 1048576 bytes of JSON */
   data?: unknown;
-  /** JSON Schema 2020-12 that every write of data must satisfy */
+  /** JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON */
   json_schema?: JsonObject | null;
-  /** hints for displaying the document; Cairn does not interpret them */
+  /**
+   * hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
+   */
   ui_schema?: JsonObject | null;
   /** principal of the request; null for a key of the whole tenant */
   updated_by: string | null;
@@ -511,33 +692,42 @@ export interface State {
 }
 
 export interface StateBody {
+  /** at most 16384 bytes */
   description?: string | null;
-  /** an object or an array */
+  /** an object or an array; at most 1048576 bytes of JSON */
   data: unknown;
-  /** JSON Schema 2020-12 that every write of data must satisfy */
+  /** JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON */
   json_schema?: JsonObject | null;
-  /** hints for displaying the document; Cairn does not interpret them */
+  /**
+   * hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
+   */
   ui_schema?: JsonObject | null;
 }
 
 export interface StatePatch {
+  /** at most 16384 bytes */
   description?: string | null;
-  /** an object or an array */
+  /** an object or an array; at most 1048576 bytes of JSON */
   data?: unknown;
-  /** JSON Schema 2020-12 that every write of data must satisfy */
+  /** JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON */
   json_schema?: JsonObject | null;
-  /** hints for displaying the document; Cairn does not interpret them */
+  /**
+   * hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
+   */
   ui_schema?: JsonObject | null;
 }
 
 export interface StateVersion {
   version: number;
+  /** at most 16384 bytes */
   description: string | null;
-  /** an object or an array */
+  /** an object or an array; at most 1048576 bytes of JSON */
   data?: unknown;
-  /** JSON Schema 2020-12 that every write of data must satisfy */
+  /** JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON */
   json_schema?: JsonObject | null;
-  /** hints for displaying the document; Cairn does not interpret them */
+  /**
+   * hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
+   */
   ui_schema?: JsonObject | null;
   /** principal of the request; null for a key of the whole tenant */
   created_by: string | null;
@@ -560,15 +750,19 @@ export interface StorageItem {
 
 export interface KeyedThreadBody {
   status?: "active" | "paused" | "cancelled" | "error";
+  /** at most 1000 bytes */
   title?: string | null;
-  /** name of the agent that works on the thread; default agent of new runs */
+  /** name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes */
   agent?: string | null;
-  /** state of the conversation: summary, tail, meta */
+  /** state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON */
   context?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   preferences?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   important_steps?: unknown;
-  /** scalar members can be used as filters */
+  /** scalar members can be used as filters; at most 102400 bytes of JSON */
   metadata?: JsonObject;
+  /** at most 102400 bytes of JSON */
   error?: JsonObject | null;
   /** handling of a new run while another run is active */
   run_policy?: "reject" | "enqueue" | "interrupt" | "rollback";
@@ -580,20 +774,24 @@ export interface KeyedThreadBody {
 
 export interface Thread {
   id: string;
-  /** id of the conversation in your application; unique within its namespace */
+  /** id of the conversation in your application; unique within its namespace; 1 to 512 bytes */
   key: string | null;
   /** principal that set the key and whose namespace it is in; null: the tenant */
   key_owner: string | null;
   status: "active" | "paused" | "cancelled" | "error";
+  /** at most 1000 bytes */
   title: string | null;
-  /** name of the agent that works on the thread; default agent of new runs */
+  /** name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes */
   agent: string | null;
-  /** state of the conversation: summary, tail, meta */
+  /** state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON */
   context?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   preferences?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   important_steps?: unknown;
-  /** scalar members can be used as filters */
+  /** scalar members can be used as filters; at most 102400 bytes of JSON */
   metadata: JsonObject;
+  /** at most 102400 bytes of JSON */
   error: JsonObject | null;
   /** handling of a new run while another run is active */
   run_policy: "reject" | "enqueue" | "interrupt" | "rollback";
@@ -613,18 +811,22 @@ export interface Thread {
 }
 
 export interface ThreadBody {
-  /** id of the conversation in your application; unique within its namespace */
+  /** id of the conversation in your application; unique within its namespace; 1 to 512 bytes */
   key?: string | null;
   status?: "active" | "paused" | "cancelled" | "error";
+  /** at most 1000 bytes */
   title?: string | null;
-  /** name of the agent that works on the thread; default agent of new runs */
+  /** name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes */
   agent?: string | null;
-  /** state of the conversation: summary, tail, meta */
+  /** state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON */
   context?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   preferences?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   important_steps?: unknown;
-  /** scalar members can be used as filters */
+  /** scalar members can be used as filters; at most 102400 bytes of JSON */
   metadata?: JsonObject;
+  /** at most 102400 bytes of JSON */
   error?: JsonObject | null;
   /** handling of a new run while another run is active */
   run_policy?: "reject" | "enqueue" | "interrupt" | "rollback";
@@ -635,7 +837,7 @@ export interface ThreadBody {
 }
 
 export interface Reason {
-  /** reason recorded in the event */
+  /** reason recorded in the event; at most 1000 bytes */
   reason?: string | null;
 }
 
@@ -673,6 +875,8 @@ export interface ImportedObject {
   was_there: boolean;
   /** true if the thread was imported without its key, which another thread has */
   key_dropped: boolean;
+  /** new name of an agent whose name was taken; null if it has its own */
+  renamed_to: string | null;
 }
 
 export interface ToolsAwait {
@@ -681,26 +885,31 @@ export interface ToolsAwait {
   backend_results?: BackendResult[];
   /** new value for the resumption of the thread */
   current_step?: number;
-  /** new value for the resumption of the thread */
+  /** new value for the resumption of the thread; at most 8387584 bytes of JSON */
   messages?: JsonObject[];
 }
 
 export interface ToolAsked {
-  /** unique within the run */
+  /** unique within the run; 1 to 128 bytes */
   tool_use_id: string;
+  /** 1 to 128 bytes */
   name: string;
+  /** at most 262144 bytes of JSON */
   input?: JsonObject;
   /** side that executes the tool */
   side: "frontend" | "backend";
+  /** the run fails with tool_timeout if the result is pending at this time */
+  deadline?: string | null;
 }
 
 export interface BackendResult {
-  /** unique within the run */
+  /** unique within the run; 1 to 128 bytes */
   tool_use_id: string;
+  /** at most 128 bytes */
   name?: string;
-  /** tool_result; Cairn ignores this member */
+  /** tool_result; Cairn ignores this member; at most 128 bytes */
   type?: string;
-  /** a string, a list of blocks, or any other JSON value */
+  /** a string, a list of blocks, or any other JSON value; at most 786432 bytes of JSON */
   content: unknown;
   is_error?: boolean;
 }
@@ -715,7 +924,7 @@ export interface ToolsPause {
 }
 
 export interface AwaitedTool {
-  /** unique within the run */
+  /** unique within the run; 1 to 128 bytes */
   tool_use_id: string;
   /** empty if the result was sent without a name */
   name: string;
@@ -724,6 +933,10 @@ export interface AwaitedTool {
   /** result of the tool; null while it is pending */
   content: unknown;
   is_error: boolean | null;
+  /** the run fails if the result is pending at this time */
+  deadline: string | null;
+  /** turn in which the run waited for this tool */
+  turn_id: string | null;
   /** number of the pause in which the run waited for this tool, from 1 */
   pause: number;
   created_at: string;
@@ -738,9 +951,9 @@ export interface ToolResults {
 }
 
 export interface ToolResult {
-  /** unique within the run */
+  /** unique within the run; 1 to 128 bytes */
   tool_use_id: string;
-  /** a string, a list of blocks, or any other JSON value */
+  /** a string, a list of blocks, or any other JSON value; at most 786432 bytes of JSON */
   content: unknown;
   is_error?: boolean;
 }
@@ -765,9 +978,9 @@ export interface Resumption {
   agent_uuid: string;
   /** agent of the newest run at the time of the last write */
   agent_id: string | null;
-  /** default: role and instructions of the agent version of the newest run */
+  /** default: role and instructions of the agent version of the newest run; at most 262144 bytes */
   system_prompt: string | null;
-  /** default: the default_model of the agent version of the newest run */
+  /** default: the default_model of the agent version of the newest run; 1 to 255 bytes */
   model: string | null;
   /** default: 50 */
   max_steps: number;
@@ -775,32 +988,32 @@ export interface Resumption {
   thinking_tokens: number;
   /** default: 2048 */
   max_tokens: number;
-  /** container in which code is executed */
+  /** container in which code is executed; 1 to 255 bytes */
   container_id: string | null;
-  /** compacted messages; unchanged if a write omits them */
+  /** compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON */
   messages?: JsonObject[];
-  /** client tools: [{name, description, input_schema}] */
+  /** client tools: [{name, description, input_schema}]; at most 1048576 bytes of JSON */
   tool_schemas: JsonObject[];
-  /** objects that describe tools of the model's provider */
+  /** objects that describe tools of the model's provider; at most 262144 bytes of JSON */
   server_tools: JsonObject[];
-  /** texts */
+  /** texts; at most 262144 bytes of JSON */
   beta_headers: string[];
-  /** arguments for the provider: temperature … */
+  /** arguments for the provider: temperature …; at most 262144 bytes of JSON */
   api_kwargs: JsonObject;
-  /** format of the stream: xml, json … */
+  /** format of the stream: xml, json …; 1 to 255 bytes */
   formatter: string | null;
   stream_meta_history_and_tool_results: boolean;
-  /** name of the type */
+  /** name of the type; 1 to 255 bytes */
   compactor_type: string | null;
-  /** name of the type */
+  /** name of the type; 1 to 255 bytes */
   memory_store_type: string | null;
-  /** map of file ids to {filename, storage_path …} */
+  /** map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON */
   file_registry: JsonObject;
-  /** other data of the application */
+  /** other data of the application; at most 262144 bytes of JSON */
   extras: JsonObject;
   /** default: 5 */
   max_retries: number;
-  /** seconds before the first retry, in whole milliseconds; default: 1 */
+  /** seconds before the first retry; default: 1; rounded to 3 digits after the point */
   base_delay: number;
   /** tokens of the last run */
   last_known_input_tokens: number;
@@ -808,9 +1021,12 @@ export interface Resumption {
   last_known_output_tokens: number;
   /** step from which the run continues */
   current_step: number;
-  /** all messages of the unfinished run; copied to the history entry when the run ends */
+  /**
+   * all messages of the unfinished run; copied to the history entry when the run ends; at most
+   * 8387584 bytes of JSON
+   */
   conversation_history?: JsonObject[];
-  /** title of the thread */
+  /** title of the thread; at most 1000 bytes */
   title: string | null;
   /** names of the tools in tool_schemas */
   tool_names: string[];
@@ -829,9 +1045,9 @@ export interface Resumption {
 }
 
 export interface ResumptionBody {
-  /** default: role and instructions of the agent version of the newest run */
+  /** default: role and instructions of the agent version of the newest run; at most 262144 bytes */
   system_prompt?: string | null;
-  /** default: the default_model of the agent version of the newest run */
+  /** default: the default_model of the agent version of the newest run; 1 to 255 bytes */
   model?: string | null;
   /** default: 50 */
   max_steps?: number;
@@ -839,32 +1055,32 @@ export interface ResumptionBody {
   thinking_tokens?: number;
   /** default: 2048 */
   max_tokens?: number;
-  /** container in which code is executed */
+  /** container in which code is executed; 1 to 255 bytes */
   container_id?: string | null;
-  /** compacted messages; unchanged if a write omits them */
+  /** compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON */
   messages?: JsonObject[];
-  /** client tools: [{name, description, input_schema}] */
+  /** client tools: [{name, description, input_schema}]; at most 1048576 bytes of JSON */
   tool_schemas?: JsonObject[];
-  /** objects that describe tools of the model's provider */
+  /** objects that describe tools of the model's provider; at most 262144 bytes of JSON */
   server_tools?: JsonObject[];
-  /** texts */
+  /** texts; at most 262144 bytes of JSON */
   beta_headers?: string[];
-  /** arguments for the provider: temperature … */
+  /** arguments for the provider: temperature …; at most 262144 bytes of JSON */
   api_kwargs?: JsonObject;
-  /** format of the stream: xml, json … */
+  /** format of the stream: xml, json …; 1 to 255 bytes */
   formatter?: string | null;
   stream_meta_history_and_tool_results?: boolean;
-  /** name of the type */
+  /** name of the type; 1 to 255 bytes */
   compactor_type?: string | null;
-  /** name of the type */
+  /** name of the type; 1 to 255 bytes */
   memory_store_type?: string | null;
-  /** map of file ids to {filename, storage_path …} */
+  /** map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON */
   file_registry?: JsonObject;
-  /** other data of the application */
+  /** other data of the application; at most 262144 bytes of JSON */
   extras?: JsonObject;
   /** default: 5 */
   max_retries?: number;
-  /** seconds before the first retry, in whole milliseconds; default: 1 */
+  /** seconds before the first retry; default: 1; rounded to 3 digits after the point */
   base_delay?: number;
   /** tokens of the last run */
   last_known_input_tokens?: number;
@@ -872,16 +1088,24 @@ export interface ResumptionBody {
   last_known_output_tokens?: number;
   /** step from which the run continues */
   current_step?: number;
-  /** all messages of the unfinished run; copied to the history entry when the run ends */
+  /**
+   * all messages of the unfinished run; copied to the history entry when the run ends; at most
+   * 8387584 bytes of JSON
+   */
   conversation_history?: JsonObject[];
-  /** title of the thread */
+  /** title of the thread; at most 1000 bytes */
   title?: string | null;
+  /**
+   * a greater number than that of the thread's runs adds runs from before Cairn; a smaller one
+   * changes nothing
+   */
+  total_runs?: number;
 }
 
 export interface ResumptionPatch {
-  /** default: role and instructions of the agent version of the newest run */
+  /** default: role and instructions of the agent version of the newest run; at most 262144 bytes */
   system_prompt?: string | null;
-  /** default: the default_model of the agent version of the newest run */
+  /** default: the default_model of the agent version of the newest run; 1 to 255 bytes */
   model?: string | null;
   /** default: 50 */
   max_steps?: number;
@@ -889,32 +1113,32 @@ export interface ResumptionPatch {
   thinking_tokens?: number;
   /** default: 2048 */
   max_tokens?: number;
-  /** container in which code is executed */
+  /** container in which code is executed; 1 to 255 bytes */
   container_id?: string | null;
-  /** compacted messages; unchanged if a write omits them */
+  /** compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON */
   messages?: JsonObject[];
-  /** client tools: [{name, description, input_schema}] */
+  /** client tools: [{name, description, input_schema}]; at most 1048576 bytes of JSON */
   tool_schemas?: JsonObject[];
-  /** objects that describe tools of the model's provider */
+  /** objects that describe tools of the model's provider; at most 262144 bytes of JSON */
   server_tools?: JsonObject[];
-  /** texts */
+  /** texts; at most 262144 bytes of JSON */
   beta_headers?: string[];
-  /** arguments for the provider: temperature … */
+  /** arguments for the provider: temperature …; at most 262144 bytes of JSON */
   api_kwargs?: JsonObject;
-  /** format of the stream: xml, json … */
+  /** format of the stream: xml, json …; 1 to 255 bytes */
   formatter?: string | null;
   stream_meta_history_and_tool_results?: boolean;
-  /** name of the type */
+  /** name of the type; 1 to 255 bytes */
   compactor_type?: string | null;
-  /** name of the type */
+  /** name of the type; 1 to 255 bytes */
   memory_store_type?: string | null;
-  /** map of file ids to {filename, storage_path …} */
+  /** map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON */
   file_registry?: JsonObject;
-  /** other data of the application */
+  /** other data of the application; at most 262144 bytes of JSON */
   extras?: JsonObject;
   /** default: 5 */
   max_retries?: number;
-  /** seconds before the first retry, in whole milliseconds; default: 1 */
+  /** seconds before the first retry; default: 1; rounded to 3 digits after the point */
   base_delay?: number;
   /** tokens of the last run */
   last_known_input_tokens?: number;
@@ -922,27 +1146,40 @@ export interface ResumptionPatch {
   last_known_output_tokens?: number;
   /** step from which the run continues */
   current_step?: number;
-  /** all messages of the unfinished run; copied to the history entry when the run ends */
+  /**
+   * all messages of the unfinished run; copied to the history entry when the run ends; at most
+   * 8387584 bytes of JSON
+   */
   conversation_history?: JsonObject[];
-  /** title of the thread */
+  /** title of the thread; at most 1000 bytes */
   title?: string | null;
+  /**
+   * a greater number than that of the thread's runs adds runs from before Cairn; a smaller one
+   * changes nothing
+   */
+  total_runs?: number;
 }
 
 export interface ResumptionAppend {
-  /** messages to append to messages */
+  /** messages to append to messages; at most 8387584 bytes of JSON */
   append?: JsonObject[];
-  /** messages to append to conversation_history */
+  /** messages to append to conversation_history; at most 8387584 bytes of JSON */
   append_history?: JsonObject[];
 }
 
 export interface HistoryEntry {
-  /** complete conversation of the run, not compacted */
+  /** complete conversation of the run, not compacted; at most 8387584 bytes of JSON */
   messages?: JsonObject[];
+  /** at most 1048576 bytes */
   final_response: string | null;
-  /** end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status */
+  /**
+   * end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status; 1 to 200
+   * bytes
+   */
   stop_reason: string | null;
-  /** [{file_id, filename, …}] */
+  /** [{file_id, filename, …}]; at most 262144 bytes of JSON */
   generated_files: JsonObject[];
+  /** at most 262144 bytes of JSON */
   extras: JsonObject;
   conversation_id: string;
   thread_id: string;
@@ -976,13 +1213,18 @@ export interface HistoryUsage {
 }
 
 export interface HistoryPatch {
-  /** complete conversation of the run, not compacted */
+  /** complete conversation of the run, not compacted; at most 8387584 bytes of JSON */
   messages?: JsonObject[];
+  /** at most 1048576 bytes */
   final_response?: string | null;
-  /** end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status */
+  /**
+   * end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status; 1 to 200
+   * bytes
+   */
   stop_reason?: string | null;
-  /** [{file_id, filename, …}] */
+  /** [{file_id, filename, …}]; at most 262144 bytes of JSON */
   generated_files?: JsonObject[];
+  /** at most 262144 bytes of JSON */
   extras?: JsonObject;
 }
 
@@ -998,7 +1240,7 @@ export interface ThreadContext {
 }
 
 export interface RunCreate {
-  /** message that triggers the run */
+  /** message that triggers the run; at most 262144 bytes */
   user_input?: string | null;
   ask_clarifications?: boolean;
   /** overrides the run_policy of the thread */
@@ -1006,18 +1248,122 @@ export interface RunCreate {
   /** queue (default: a worker claims the run) or direct (the caller executes the run) */
   dispatch?: "queue" | "direct";
   parent_run_id?: string | null;
-  /** agent name by which a worker claims the run; default: the name from agent_id or the thread */
+  /**
+   * agent name by which a worker claims the run; default: the name from agent_id or the thread; 1
+   * to 200 bytes
+   */
   agent?: string | null;
   /** agent that the run executes */
   agent_id?: string | null;
-  /** only with agent_id; default: the active version */
+  /** only with agent_id; default: the active version; 1 to 100 bytes */
   agent_version?: string | null;
+  /** 1 to 200 bytes */
   model?: string | null;
+  /** 1 to 100 bytes */
   provider?: string | null;
-  /** complete request for the run: a message with attachments … */
+  /** complete request for the run: a message with attachments …; at most 262144 bytes of JSON */
   request?: JsonObject | null;
+  /** at most 1048576 bytes of JSON */
   state?: JsonObject;
+  /** at most 102400 bytes of JSON */
   metadata?: JsonObject;
+  /**
+   * false: the input of the user is not also created as a message of the thread; default: true for
+   * a run without parent
+   */
+  message?: boolean;
+  /** completed, failed or cancelled: records a run that has already ended */
+  status?: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled"
+    | null;
+  /** at most 1048576 bytes of JSON */
+  final_output?: unknown;
+  /** at most 102400 bytes of JSON */
+  error?: JsonObject | null;
+  /** 1 to 100 bytes */
+  stop_reason?: string | null;
+  /** answer text for people; at most 1048576 bytes */
+  content?: string | null;
+  /** 1 to 200 bytes */
+  content_type?: string | null;
+  /** at most 262144 bytes of JSON */
+  citations?: unknown;
+  /** measurements of the engine; at most 262144 bytes of JSON */
+  metrics?: JsonObject | null;
+  /**
+   * complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+   */
+  messages?: JsonObject[] | null;
+  /** [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON */
+  generated_files?: JsonObject[] | null;
+  /** data of the application, in the call that ends the run; at most 262144 bytes of JSON */
+  extras?: JsonObject | null;
+  /**
+   * usage of one call to a model that is not reported elsewhere, in the call that ends the run;
+   * Cairn computes the cost
+   */
+  usage?: UsageReport | null;
+  /**
+   * start of a run that is reported later, in the call that ends the run; default: the time at
+   * which Cairn started the run
+   */
+  started_at?: string | null;
+  /** end of a run that is reported later, in the call that ends the run; default: now */
+  finished_at?: string | null;
+  /**
+   * assistant message to append to the context of the thread, in the call that ends the run: a
+   * text, {role, content}, or true for the content of the run; at most 1048576 bytes of JSON
+   */
+  append?: unknown;
+  /**
+   * true: the answer of the run is also created as a message of the thread, in the call that ends
+   * the run
+   */
+  reply?: boolean | null;
+  /**
+   * false: Cairn does not log the start or the end of the run that this call causes, because the
+   * steps of the engine contain it
+   */
+  lifecycle_steps?: boolean | null;
+  /** order of claims: a point counts like a minute of age */
+  priority?: number;
+  /** failed attempts after which the run fails; null: no maximum */
+  max_attempts?: number | null;
+  /** pause after a failed attempt */
+  backoff?: RunBackoff | null;
+  /** the run is not claimed before this time */
+  not_before?: string | null;
+  /** the run fails if it is not finished at this time */
+  deadline?: string | null;
+}
+
+export interface UsageReport {
+  /** default: as in the run; 1 to 200 bytes */
+  model?: string | null;
+  /** default: as in the run; 1 to 200 bytes */
+  provider?: string | null;
+  /** input tokens neither written to a cache nor read from one */
+  input_tokens: number;
+  output_tokens: number;
+  /** input tokens written to a cache */
+  cache_creation_input_tokens?: number;
+  /** input tokens read from a cache */
+  cache_read_input_tokens?: number;
+}
+
+export interface RunBackoff {
+  /** pause after the first failed attempt */
+  initial_ms: number;
+  /** multiplies the pause after each further failed attempt; default: 2 */
+  factor?: number;
+  /** longest pause; default: 3600000, or initial_ms if that is greater */
+  max_ms?: number;
 }
 
 export interface Run {
@@ -1030,20 +1376,27 @@ export interface Run {
     | "completed"
     | "failed"
     | "cancelled";
-  /** checkpoint of the engine: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON */
   state?: JsonObject;
+  /** at most 102400 bytes of JSON */
   metadata: JsonObject;
+  /** at most 1048576 bytes of JSON */
   final_output?: unknown;
+  /** at most 102400 bytes of JSON */
   error: JsonObject | null;
+  /** 1 to 200 bytes */
   model: string | null;
+  /** 1 to 100 bytes */
   provider: string | null;
-  /** why the model stopped: end_turn, max_tokens … */
+  /** why the model stopped: end_turn, max_tokens …; 1 to 100 bytes */
   stop_reason: string | null;
-  /** answer text for people */
+  /** answer text for people; at most 1048576 bytes */
   content?: string | null;
+  /** 1 to 200 bytes */
   content_type?: string | null;
+  /** at most 262144 bytes of JSON */
   citations?: unknown;
-  /** measurements of the engine */
+  /** measurements of the engine; at most 262144 bytes of JSON */
   metrics?: JsonObject | null;
   thread_id: string;
   parent_run_id: string | null;
@@ -1069,6 +1422,24 @@ export interface Run {
   forked_from_checkpoint_id: string | null;
   turn_count: number;
   step_count: number;
+  /** order of claims: a point counts like a minute of age */
+  priority: number;
+  /** failed attempts after which the run fails; null: no maximum */
+  max_attempts: number | null;
+  /** pause after a failed attempt */
+  backoff: RunBackoff | null;
+  /** the run is not claimed before this time */
+  not_before: string | null;
+  /** the run fails if it is not finished at this time */
+  deadline: string | null;
+  /** claims of the run, with the current one */
+  attempt_count: number;
+  /** attempts that lost their lease or ended with an error; at max_attempts the run fails */
+  failed_attempts: number;
+  /** first deadline of the tools that the run waits for */
+  tool_deadline: string | null;
+  /** run that this run repeats */
+  retry_of_run_id: string | null;
   /** usage of the run without its descendants */
   usage: RunUsage;
   /** usage of the run and its descendants */
@@ -1089,6 +1460,16 @@ export interface Run {
   created_at: string;
   updated_at: string;
   version: number;
+  /**
+   * complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+   */
+  messages?: JsonObject[] | null;
+  /** [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON */
+  generated_files?: JsonObject[] | null;
+  /** data of the application, in the call that ends the run; at most 262144 bytes of JSON */
+  extras?: JsonObject | null;
+  /** number of the run in the history of the thread; not in lists */
+  history_sequence?: number | null;
 }
 
 export interface RunUsage {
@@ -1105,11 +1486,11 @@ export interface RunUsage {
 }
 
 export interface RunClaim {
-  /** display name of the worker */
+  /** display name of the worker; 1 to 200 bytes */
   worker: string;
   /** default: 30000 */
   lease_ms?: number;
-  /** only runs of this agent */
+  /** only runs of this agent; 1 to 200 bytes */
   agent?: string | null;
   /** only runs of this thread */
   thread_id?: string | null;
@@ -1118,25 +1499,107 @@ export interface RunClaim {
 export interface AgentRunCreate {
   /** default: a new thread is created */
   thread_id?: string | null;
+  /**
+   * key of the thread, instead of thread_id; a thread with this key is created if none exists; 1 to
+   * 512 bytes
+   */
+  thread_key?: string | null;
   input: AgentRunInput;
   config?: AgentRunConfig | null;
-  /** default: the active version */
+  /** default: the active version; 1 to 100 bytes */
   agent_version?: string | null;
   parent_run_id?: string | null;
   /** overrides the run_policy of the thread */
   policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
   /** queue (default: a worker claims the run) or direct (the caller executes the run) */
   dispatch?: "queue" | "direct";
+  /** at most 102400 bytes of JSON */
   metadata?: JsonObject;
+  /**
+   * false: the input of the user is not also created as a message of the thread; default: true for
+   * a run without parent
+   */
+  message?: boolean;
+  /** completed, failed or cancelled: records a run that has already ended */
+  status?: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled"
+    | null;
+  /** at most 1048576 bytes of JSON */
+  final_output?: unknown;
+  /** at most 102400 bytes of JSON */
+  error?: JsonObject | null;
+  /** 1 to 100 bytes */
+  stop_reason?: string | null;
+  /** answer text for people; at most 1048576 bytes */
+  content?: string | null;
+  /** 1 to 200 bytes */
+  content_type?: string | null;
+  /** at most 262144 bytes of JSON */
+  citations?: unknown;
+  /** measurements of the engine; at most 262144 bytes of JSON */
+  metrics?: JsonObject | null;
+  /**
+   * complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+   */
+  messages?: JsonObject[] | null;
+  /** [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON */
+  generated_files?: JsonObject[] | null;
+  /** data of the application, in the call that ends the run; at most 262144 bytes of JSON */
+  extras?: JsonObject | null;
+  /**
+   * usage of one call to a model that is not reported elsewhere, in the call that ends the run;
+   * Cairn computes the cost
+   */
+  usage?: UsageReport | null;
+  /**
+   * start of a run that is reported later, in the call that ends the run; default: the time at
+   * which Cairn started the run
+   */
+  started_at?: string | null;
+  /** end of a run that is reported later, in the call that ends the run; default: now */
+  finished_at?: string | null;
+  /**
+   * assistant message to append to the context of the thread, in the call that ends the run: a
+   * text, {role, content}, or true for the content of the run; at most 1048576 bytes of JSON
+   */
+  append?: unknown;
+  /**
+   * true: the answer of the run is also created as a message of the thread, in the call that ends
+   * the run
+   */
+  reply?: boolean | null;
+  /**
+   * false: Cairn does not log the start or the end of the run that this call causes, because the
+   * steps of the engine contain it
+   */
+  lifecycle_steps?: boolean | null;
+  /** order of claims: a point counts like a minute of age */
+  priority?: number;
+  /** failed attempts after which the run fails; null: no maximum */
+  max_attempts?: number | null;
+  /** pause after a failed attempt */
+  backoff?: RunBackoff | null;
+  /** the run is not claimed before this time */
+  not_before?: string | null;
+  /** the run fails if it is not finished at this time */
+  deadline?: string | null;
 }
 
 export interface AgentRunInput {
+  /** at most 262144 bytes */
   message: string;
+  /** at most 262144 bytes of JSON */
   attachments?: unknown[] | null;
 }
 
 export interface AgentRunConfig {
-  /** overrides the default_model of the agent */
+  /** overrides the default_model of the agent; 1 to 200 bytes */
   model_override?: string | null;
   /** accepted but ignored: the events of the thread can always be streamed */
   stream?: boolean | null;
@@ -1154,20 +1617,27 @@ export interface AgentRun {
     | "completed"
     | "failed"
     | "cancelled";
-  /** checkpoint of the engine: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON */
   state?: JsonObject;
+  /** at most 102400 bytes of JSON */
   metadata: JsonObject;
+  /** at most 1048576 bytes of JSON */
   final_output?: unknown;
+  /** at most 102400 bytes of JSON */
   error: JsonObject | null;
+  /** 1 to 200 bytes */
   model: string | null;
+  /** 1 to 100 bytes */
   provider: string | null;
-  /** why the model stopped: end_turn, max_tokens … */
+  /** why the model stopped: end_turn, max_tokens …; 1 to 100 bytes */
   stop_reason: string | null;
-  /** answer text for people */
+  /** answer text for people; at most 1048576 bytes */
   content?: string | null;
+  /** 1 to 200 bytes */
   content_type?: string | null;
+  /** at most 262144 bytes of JSON */
   citations?: unknown;
-  /** measurements of the engine */
+  /** measurements of the engine; at most 262144 bytes of JSON */
   metrics?: JsonObject | null;
   thread_id: string;
   parent_run_id: string | null;
@@ -1193,6 +1663,24 @@ export interface AgentRun {
   forked_from_checkpoint_id: string | null;
   turn_count: number;
   step_count: number;
+  /** order of claims: a point counts like a minute of age */
+  priority: number;
+  /** failed attempts after which the run fails; null: no maximum */
+  max_attempts: number | null;
+  /** pause after a failed attempt */
+  backoff: RunBackoff | null;
+  /** the run is not claimed before this time */
+  not_before: string | null;
+  /** the run fails if it is not finished at this time */
+  deadline: string | null;
+  /** claims of the run, with the current one */
+  attempt_count: number;
+  /** attempts that lost their lease or ended with an error; at max_attempts the run fails */
+  failed_attempts: number;
+  /** first deadline of the tools that the run waits for */
+  tool_deadline: string | null;
+  /** run that this run repeats */
+  retry_of_run_id: string | null;
   /** usage of the run without its descendants */
   usage: RunUsage;
   /** usage of the run and its descendants */
@@ -1213,6 +1701,16 @@ export interface AgentRun {
   created_at: string;
   updated_at: string;
   version: number;
+  /**
+   * complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+   */
+  messages?: JsonObject[] | null;
+  /** [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON */
+  generated_files?: JsonObject[] | null;
+  /** data of the application, in the call that ends the run; at most 262144 bytes of JSON */
+  extras?: JsonObject | null;
+  /** number of the run in the history of the thread; not in lists */
+  history_sequence?: number | null;
 }
 
 export interface RunWithMembers {
@@ -1225,20 +1723,27 @@ export interface RunWithMembers {
     | "completed"
     | "failed"
     | "cancelled";
-  /** checkpoint of the engine: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON */
   state?: JsonObject;
+  /** at most 102400 bytes of JSON */
   metadata: JsonObject;
+  /** at most 1048576 bytes of JSON */
   final_output?: unknown;
+  /** at most 102400 bytes of JSON */
   error: JsonObject | null;
+  /** 1 to 200 bytes */
   model: string | null;
+  /** 1 to 100 bytes */
   provider: string | null;
-  /** why the model stopped: end_turn, max_tokens … */
+  /** why the model stopped: end_turn, max_tokens …; 1 to 100 bytes */
   stop_reason: string | null;
-  /** answer text for people */
+  /** answer text for people; at most 1048576 bytes */
   content?: string | null;
+  /** 1 to 200 bytes */
   content_type?: string | null;
+  /** at most 262144 bytes of JSON */
   citations?: unknown;
-  /** measurements of the engine */
+  /** measurements of the engine; at most 262144 bytes of JSON */
   metrics?: JsonObject | null;
   thread_id: string;
   parent_run_id: string | null;
@@ -1264,6 +1769,24 @@ export interface RunWithMembers {
   forked_from_checkpoint_id: string | null;
   turn_count: number;
   step_count: number;
+  /** order of claims: a point counts like a minute of age */
+  priority: number;
+  /** failed attempts after which the run fails; null: no maximum */
+  max_attempts: number | null;
+  /** pause after a failed attempt */
+  backoff: RunBackoff | null;
+  /** the run is not claimed before this time */
+  not_before: string | null;
+  /** the run fails if it is not finished at this time */
+  deadline: string | null;
+  /** claims of the run, with the current one */
+  attempt_count: number;
+  /** attempts that lost their lease or ended with an error; at max_attempts the run fails */
+  failed_attempts: number;
+  /** first deadline of the tools that the run waits for */
+  tool_deadline: string | null;
+  /** run that this run repeats */
+  retry_of_run_id: string | null;
   /** usage of the run without its descendants */
   usage: RunUsage;
   /** usage of the run and its descendants */
@@ -1284,6 +1807,16 @@ export interface RunWithMembers {
   created_at: string;
   updated_at: string;
   version: number;
+  /**
+   * complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+   */
+  messages?: JsonObject[] | null;
+  /** [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON */
+  generated_files?: JsonObject[] | null;
+  /** data of the application, in the call that ends the run; at most 262144 bytes of JSON */
+  extras?: JsonObject | null;
+  /** number of the run in the history of the thread; not in lists */
+  history_sequence?: number | null;
   /** answers of the children, oldest first */
   member_responses?: MemberResponse[];
   /** true if older answers are omitted: GET /v1/runs?parent_run_id= lists all children */
@@ -1361,9 +1894,15 @@ export interface RunPhaseBody {
     | "completed"
     | "failed"
     | "cancelled";
-  /** cause of the transition: plan_ready, tool_call …; default: from the table of transitions */
+  /**
+   * cause of the transition: plan_ready, tool_call …; default: from the table of transitions; 1 to
+   * 64 bytes
+   */
   trigger?: string | null;
-  /** details for the log */
+  /**
+   * details for the log; with the phase failed, also the error of the run; at most 65536 bytes of
+   * JSON
+   */
   detail?: JsonObject | null;
 }
 
@@ -1396,11 +1935,39 @@ export interface RunPhase {
   created_at: string;
 }
 
+export interface RunAttempt {
+  number: number;
+  worker: string;
+  /** fencing token of the claim */
+  fence: number;
+  started_at: string;
+  /** null while the worker holds the lease */
+  ended_at: string | null;
+  /**
+   * end of the attempt; failed (by release with an error) and lease_expired count towards
+   * max_attempts
+   */
+  outcome: 
+    | "completed"
+    | "failed"
+    | "cancelled"
+    | "waiting_for_input"
+    | "paused"
+    | "released"
+    | "lease_expired"
+    | null;
+  /** error that the worker reported as it released the run */
+  error: JsonObject | null;
+}
+
 export interface TurnCreate {
   input: TurnInput;
-  /** default: the status in output, or running */
+  /** default: the status in output, or complete with an output, or running */
   status?: "running" | "complete" | "awaiting_tool" | "awaiting_human" | "failed" | "cancelled";
-  /** a message, tool_calls …; a status in the output sets the status of the turn */
+  /**
+   * a message, tool_calls …; a status in the output sets the status of the turn; with awaiting_tool
+   * the run waits for the tool_calls; at most 1048576 bytes of JSON
+   */
   output?: JsonObject | null;
   latency_ms?: number | null;
   /** checkpoint of the run's thread */
@@ -1410,10 +1977,14 @@ export interface TurnCreate {
 }
 
 export interface TurnInput {
-  /** message, tool_results or both must be given */
+  /** message, tool_results or both must be given; at most 262144 bytes */
   message?: string | null;
+  /** at most 262144 bytes of JSON */
   attachments?: unknown[] | null;
-  /** at most 256 objects, each with a tool_use_id */
+  /**
+   * at most 256 objects, each with a tool_use_id; also results of awaited tools; at most 524288
+   * bytes of JSON
+   */
   tool_results?: JsonObject[] | null;
 }
 
@@ -1422,9 +1993,9 @@ export interface TurnUsageBody {
   tokens_out?: number | null;
   cache_creation_input_tokens?: number | null;
   cache_read_input_tokens?: number | null;
-  /** default: as in the run */
+  /** default: as in the run; 1 to 200 bytes */
   model?: string | null;
-  /** default: as in the run */
+  /** default: as in the run; 1 to 100 bytes */
   provider?: string | null;
 }
 
@@ -1454,9 +2025,12 @@ export interface TurnUsage {
 }
 
 export interface TurnPatch {
-  /** default: the status in output, or running */
+  /** default: the status in output, or complete with an output, or running */
   status?: "running" | "complete" | "awaiting_tool" | "awaiting_human" | "failed" | "cancelled";
-  /** a message, tool_calls …; a status in the output sets the status of the turn */
+  /**
+   * a message, tool_calls …; a status in the output sets the status of the turn; with awaiting_tool
+   * the run waits for the tool_calls; at most 1048576 bytes of JSON
+   */
   output?: JsonObject | null;
   latency_ms?: number | null;
   /** checkpoint of the run's thread */
@@ -1466,9 +2040,9 @@ export interface TurnPatch {
 }
 
 export interface UsageBody {
-  /** default: as in the run */
+  /** default: as in the run; 1 to 200 bytes */
   model?: string | null;
-  /** default: as in the run */
+  /** default: as in the run; 1 to 200 bytes */
   provider?: string | null;
   /** turn of the run in which the call happened */
   turn_id?: string | null;
@@ -1540,18 +2114,25 @@ export interface ModelUsage {
 
 export interface Price {
   model: string;
-  /** price of a million input tokens outside of a cache */
+  /** price of a million input tokens outside of a cache; rounded to 6 digits after the point */
   input: number;
-  /** price of a million output tokens */
+  /** price of a million output tokens; rounded to 6 digits after the point */
   output: number;
-  /** price of a million tokens written to a cache; default: 1.25 times input */
+  /**
+   * price of a million tokens written to a cache; default: 1.25 times input; rounded to 6 digits
+   * after the point
+   */
   cache_write?: number;
-  /** price of a million tokens read from a cache; default: 0.1 times input */
+  /**
+   * price of a million tokens read from a cache; default: 0.1 times input; rounded to 6 digits
+   * after the point
+   */
   cache_read?: number;
   /** rates for calls with more input tokens than above_tokens */
   long_context: LongContextPrice | null;
+  /** 1 to 200 bytes */
   provider: string | null;
-  /** default: USD; all prices of a tenant have the same currency */
+  /** default: USD; all prices of a tenant have the same currency; 3 bytes */
   currency: string;
   /** true if this version removed the price of the model */
   deleted: boolean;
@@ -1562,33 +2143,47 @@ export interface Price {
 export interface LongContextPrice {
   /** number of input tokens, including cached tokens */
   above_tokens: number;
-  /** price of a million input tokens outside of a cache */
+  /** price of a million input tokens outside of a cache; rounded to 6 digits after the point */
   input: number;
-  /** price of a million output tokens */
+  /** price of a million output tokens; rounded to 6 digits after the point */
   output: number;
-  /** price of a million tokens written to a cache; default: 1.25 times input */
+  /**
+   * price of a million tokens written to a cache; default: 1.25 times input; rounded to 6 digits
+   * after the point
+   */
   cache_write?: number;
-  /** price of a million tokens read from a cache; default: 0.1 times input */
+  /**
+   * price of a million tokens read from a cache; default: 0.1 times input; rounded to 6 digits
+   * after the point
+   */
   cache_read?: number;
 }
 
 export interface PriceBody {
-  /** price of a million input tokens outside of a cache */
+  /** price of a million input tokens outside of a cache; rounded to 6 digits after the point */
   input: number;
-  /** price of a million output tokens */
+  /** price of a million output tokens; rounded to 6 digits after the point */
   output: number;
-  /** price of a million tokens written to a cache; default: 1.25 times input */
+  /**
+   * price of a million tokens written to a cache; default: 1.25 times input; rounded to 6 digits
+   * after the point
+   */
   cache_write?: number;
-  /** price of a million tokens read from a cache; default: 0.1 times input */
+  /**
+   * price of a million tokens read from a cache; default: 0.1 times input; rounded to 6 digits
+   * after the point
+   */
   cache_read?: number;
   /** rates for calls with more input tokens than above_tokens */
   long_context?: LongContextPrice | null;
+  /** 1 to 200 bytes */
   provider?: string | null;
-  /** default: USD; all prices of a tenant have the same currency */
+  /** default: USD; all prices of a tenant have the same currency; 3 bytes */
   currency?: string;
 }
 
 export interface CostBody {
+  /** 1 to 200 bytes */
   model: string;
   usage: TokenUsage;
 }
@@ -1663,47 +2258,57 @@ export interface UsageAverage {
 }
 
 export interface EvalBody {
+  /** 1 to 200 bytes */
   name: string;
-  /** accuracy, performance, reliability, agent_as_judge or your own */
+  /** accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes */
   eval_type: string;
   agent_id?: string | null;
+  /** 1 to 200 bytes */
   agent_version?: string | null;
   /** evaluated run */
   run_id?: string | null;
-  /** evaluated model */
+  /** evaluated model; 1 to 200 bytes */
   model?: string | null;
+  /** 1 to 200 bytes */
   provider?: string | null;
-  /** display name of the evaluated object */
+  /** display name of the evaluated object; 1 to 200 bytes */
   evaluated_name?: string | null;
-  /** lists omit eval_input and eval_data */
+  /** lists omit eval_input and eval_data; at most 1048576 bytes of JSON */
   eval_input?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   eval_data?: JsonObject;
-  /** from 0 to 1, with up to 6 digits after the point */
+  /** from 0 to 1; rounded to 6 digits after the point */
   score?: number | null;
   passed?: boolean | null;
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
 export interface Eval {
   id: string;
+  /** 1 to 200 bytes */
   name: string;
-  /** accuracy, performance, reliability, agent_as_judge or your own */
+  /** accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes */
   eval_type: string;
   agent_id: string | null;
+  /** 1 to 200 bytes */
   agent_version: string | null;
   /** evaluated run */
   run_id: string | null;
-  /** evaluated model */
+  /** evaluated model; 1 to 200 bytes */
   model: string | null;
+  /** 1 to 200 bytes */
   provider: string | null;
-  /** display name of the evaluated object */
+  /** display name of the evaluated object; 1 to 200 bytes */
   evaluated_name: string | null;
-  /** lists omit eval_input and eval_data */
+  /** lists omit eval_input and eval_data; at most 1048576 bytes of JSON */
   eval_input?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   eval_data?: JsonObject;
-  /** from 0 to 1, with up to 6 digits after the point */
+  /** from 0 to 1; rounded to 6 digits after the point */
   score: number | null;
   passed: boolean | null;
+  /** at most 16384 bytes of JSON */
   metadata: JsonObject;
   created_at: string;
   updated_at: string;
@@ -1711,41 +2316,56 @@ export interface Eval {
 }
 
 export interface EvalPatch {
+  /** 1 to 200 bytes */
   name?: string;
-  /** accuracy, performance, reliability, agent_as_judge or your own */
+  /** accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes */
   eval_type?: string;
   agent_id?: string | null;
+  /** 1 to 200 bytes */
   agent_version?: string | null;
   /** evaluated run */
   run_id?: string | null;
-  /** evaluated model */
+  /** evaluated model; 1 to 200 bytes */
   model?: string | null;
+  /** 1 to 200 bytes */
   provider?: string | null;
-  /** display name of the evaluated object */
+  /** display name of the evaluated object; 1 to 200 bytes */
   evaluated_name?: string | null;
-  /** lists omit eval_input and eval_data */
+  /** lists omit eval_input and eval_data; at most 1048576 bytes of JSON */
   eval_input?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   eval_data?: JsonObject;
-  /** from 0 to 1, with up to 6 digits after the point */
+  /** from 0 to 1; rounded to 6 digits after the point */
   score?: number | null;
   passed?: boolean | null;
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
 export interface NotebookBody {
+  /** 1 to 255 bytes */
   title: string;
+  /** at most 4096 bytes */
   description?: string | null;
-  /** instructions for the agents that work in the notebook; omitted in lists */
+  /**
+   * instructions for the agents that work in the notebook; omitted in lists; at most 262144 bytes
+   */
   instructions?: string | null;
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
 export interface Notebook {
   id: string;
+  /** 1 to 255 bytes */
   title: string;
+  /** at most 4096 bytes */
   description: string | null;
-  /** instructions for the agents that work in the notebook; omitted in lists */
+  /**
+   * instructions for the agents that work in the notebook; omitted in lists; at most 262144 bytes
+   */
   instructions?: string | null;
+  /** at most 16384 bytes of JSON */
   metadata: JsonObject;
   /** number within the tenant, for people: 1, 2, 3 */
   number: number;
@@ -1757,10 +2377,15 @@ export interface Notebook {
 }
 
 export interface NotebookPatch {
+  /** 1 to 255 bytes */
   title?: string;
+  /** at most 4096 bytes */
   description?: string | null;
-  /** instructions for the agents that work in the notebook; omitted in lists */
+  /**
+   * instructions for the agents that work in the notebook; omitted in lists; at most 262144 bytes
+   */
   instructions?: string | null;
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
@@ -1790,31 +2415,98 @@ export interface RunBody {
     | "completed"
     | "failed"
     | "cancelled";
-  /** checkpoint of the engine: phase, pending_input … */
+  /** checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON */
   state?: JsonObject;
+  /** at most 102400 bytes of JSON */
   metadata?: JsonObject;
+  /** at most 1048576 bytes of JSON */
   final_output?: unknown;
+  /** at most 102400 bytes of JSON */
   error?: JsonObject | null;
+  /** 1 to 200 bytes */
   model?: string | null;
+  /** 1 to 100 bytes */
   provider?: string | null;
-  /** why the model stopped: end_turn, max_tokens … */
+  /** why the model stopped: end_turn, max_tokens …; 1 to 100 bytes */
   stop_reason?: string | null;
-  /** answer text for people */
+  /** answer text for people; at most 1048576 bytes */
   content?: string | null;
+  /** 1 to 200 bytes */
   content_type?: string | null;
+  /** at most 262144 bytes of JSON */
   citations?: unknown;
-  /** measurements of the engine */
+  /** measurements of the engine; at most 262144 bytes of JSON */
   metrics?: JsonObject | null;
+  /**
+   * complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+   */
+  messages?: JsonObject[] | null;
+  /** [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON */
+  generated_files?: JsonObject[] | null;
+  /** data of the application, in the call that ends the run; at most 262144 bytes of JSON */
+  extras?: JsonObject | null;
+  /**
+   * usage of one call to a model that is not reported elsewhere, in the call that ends the run;
+   * Cairn computes the cost
+   */
+  usage?: UsageReport | null;
+  /**
+   * start of a run that is reported later, in the call that ends the run; default: the time at
+   * which Cairn started the run
+   */
+  started_at?: string | null;
+  /** end of a run that is reported later, in the call that ends the run; default: now */
+  finished_at?: string | null;
+  /**
+   * assistant message to append to the context of the thread, in the call that ends the run: a
+   * text, {role, content}, or true for the content of the run; at most 1048576 bytes of JSON
+   */
+  append?: unknown;
+  /**
+   * true: the answer of the run is also created as a message of the thread, in the call that ends
+   * the run
+   */
+  reply?: boolean | null;
+  /**
+   * false: Cairn does not log the start or the end of the run that this call causes, because the
+   * steps of the engine contain it
+   */
+  lifecycle_steps?: boolean | null;
 }
 
 export interface RunInput {
-  /** answer to the question, any JSON value */
+  /** answer to the question, any JSON value; at most 262144 bytes of JSON */
   input: unknown;
 }
 
 export interface RunHeartbeat {
   /** default: 30000 */
   lease_ms?: number;
+}
+
+export interface RunRelease {
+  /**
+   * why the attempt failed: the run is queued again after its backoff, or fails if it has no
+   * further attempt; without an error the attempt does not count; at most 32768 bytes of JSON
+   */
+  error?: JsonObject | null;
+}
+
+export interface RunRetry {
+  /** overrides the run_policy of the thread */
+  policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
+  /** state of the new run; default: {}; at most 1048576 bytes of JSON */
+  state?: JsonObject;
+  /** order of claims: a point counts like a minute of age */
+  priority?: number;
+  /** failed attempts after which the run fails; null: no maximum */
+  max_attempts?: number | null;
+  /** pause after a failed attempt */
+  backoff?: RunBackoff | null;
+  /** the run is not claimed before this time */
+  not_before?: string | null;
+  /** the run fails if it is not finished at this time */
+  deadline?: string | null;
 }
 
 export interface StepAppend {
@@ -1826,14 +2518,15 @@ export interface StepAppend {
   run_id?: string | null;
   /** agent_uuid in an existing log; must be the thread or the agent of the run */
   agent_uuid?: string | null;
-  /** run_started, tool_execution …, or an application type that contains a dot */
+  /** run_started, tool_execution …, or an application type that contains a dot; 1 to 64 bytes */
   action_type?: string;
   /** time of the step; default: now */
   timestamp?: string | null;
   /** 0 before the loop, then the number of the iteration */
   step_number?: number | null;
+  /** at most 262144 bytes of JSON */
   action_data?: JsonObject;
-  /** messages at this point; only new messages are stored */
+  /** messages at this point; only new messages are stored; at most 8388544 bytes of JSON */
   messages_snapshot?: JsonObject[] | null;
   /** default: the number of messages in messages_snapshot */
   messages_count?: number | null;
@@ -1841,13 +2534,15 @@ export interface StepAppend {
   duration_ms?: number | null;
   /** turn of this run to which the step belongs */
   turn_id?: string | null;
-  /** tool_execution and tool_error may also give the name in action_data */
+  /** tool_execution and tool_error may also give the name in action_data; 1 to 200 bytes */
   tool_name?: string | null;
+  /** 1 to 200 bytes */
   tool_use_id?: string | null;
   /** default: derived from the type and action_data, for types with an outcome */
   outcome?: "success" | "error" | null;
-  /** called model; may also be given in action_data */
+  /** called model; may also be given in action_data; 1 to 200 bytes */
   model?: string | null;
+  /** 1 to 200 bytes */
   provider?: string | null;
   /** tokens of the call, added to the usage of the run; may also be given in action_data */
   usage?: StepUsage | null;
@@ -1860,14 +2555,15 @@ export interface StepInput {
   run_id?: string | null;
   /** agent_uuid in an existing log; must be the thread or the agent of the run */
   agent_uuid?: string | null;
-  /** run_started, tool_execution …, or an application type that contains a dot */
+  /** run_started, tool_execution …, or an application type that contains a dot; 1 to 64 bytes */
   action_type?: string;
   /** time of the step; default: now */
   timestamp?: string | null;
   /** 0 before the loop, then the number of the iteration */
   step_number?: number | null;
+  /** at most 262144 bytes of JSON */
   action_data?: JsonObject;
-  /** messages at this point; only new messages are stored */
+  /** messages at this point; only new messages are stored; at most 8388544 bytes of JSON */
   messages_snapshot?: JsonObject[] | null;
   /** default: the number of messages in messages_snapshot */
   messages_count?: number | null;
@@ -1875,13 +2571,15 @@ export interface StepInput {
   duration_ms?: number | null;
   /** turn of this run to which the step belongs */
   turn_id?: string | null;
-  /** tool_execution and tool_error may also give the name in action_data */
+  /** tool_execution and tool_error may also give the name in action_data; 1 to 200 bytes */
   tool_name?: string | null;
+  /** 1 to 200 bytes */
   tool_use_id?: string | null;
   /** default: derived from the type and action_data, for types with an outcome */
   outcome?: "success" | "error" | null;
-  /** called model; may also be given in action_data */
+  /** called model; may also be given in action_data; 1 to 200 bytes */
   model?: string | null;
+  /** 1 to 200 bytes */
   provider?: string | null;
   /** tokens of the call, added to the usage of the run; may also be given in action_data */
   usage?: StepUsage | null;
@@ -1911,14 +2609,15 @@ export interface StepsAppended {
 }
 
 export interface Step {
-  /** run_started, tool_execution …, or an application type that contains a dot */
+  /** run_started, tool_execution …, or an application type that contains a dot; 1 to 64 bytes */
   action_type: string;
   /** time of the step; default: now */
   timestamp: string | null;
   /** 0 before the loop, then the number of the iteration */
   step_number: number | null;
+  /** at most 262144 bytes of JSON */
   action_data: JsonObject;
-  /** messages at this point; only new messages are stored */
+  /** messages at this point; only new messages are stored; at most 8388544 bytes of JSON */
   messages_snapshot?: JsonObject[] | null;
   /** default: the number of messages in messages_snapshot */
   messages_count: number | null;
@@ -1926,13 +2625,15 @@ export interface Step {
   duration_ms: number | null;
   /** turn of this run to which the step belongs */
   turn_id: string | null;
-  /** tool_execution and tool_error may also give the name in action_data */
+  /** tool_execution and tool_error may also give the name in action_data; 1 to 200 bytes */
   tool_name: string | null;
+  /** 1 to 200 bytes */
   tool_use_id: string | null;
   /** default: derived from the type and action_data, for types with an outcome */
   outcome: "success" | "error" | null;
-  /** called model; may also be given in action_data */
+  /** called model; may also be given in action_data; 1 to 200 bytes */
   model: string | null;
+  /** 1 to 200 bytes */
   provider: string | null;
   /** tokens of the call, added to the usage of the run; may also be given in action_data */
   usage?: StepUsage | null;
@@ -1946,6 +2647,8 @@ export interface Step {
   /** cost of the call; null if the model has no price */
   cost_usd: number | null;
   price_version: number | null;
+  /** true for the steps that Cairn writes about a run's start and end */
+  lifecycle: boolean;
   created_at: string;
 }
 
@@ -1958,7 +2661,7 @@ export interface LlmCall {
   step_number: number | null;
   status: "success" | "error" | null;
   latency_ms: number | null;
-  /** end of the call */
+  /** end of the call; of an awaited tool without a result, its beginning */
   created_at: string;
   model: string | null;
   provider: string | null;
@@ -1976,21 +2679,34 @@ export interface LlmCall {
 }
 
 export interface ToolCall {
-  /** log_id of the step that ended the call */
-  id: number;
-  /** number of that step in the run */
-  number: number;
+  /** log_id of the step that ended the call; null for an awaited tool */
+  id: number | null;
+  /** number of that step in the run; null for an awaited tool */
+  number: number | null;
   turn_id: string | null;
   step_number: number | null;
-  status: "success" | "error" | null;
+  /**
+   * of an awaited tool without a result: pending, and after the end of the run timeout, error or
+   * cancelled
+   */
+  status: "pending" | "success" | "error" | "timeout" | "cancelled" | null;
   latency_ms: number | null;
-  /** end of the call */
+  /** end of the call; of an awaited tool without a result, its beginning */
   created_at: string;
   tool_name: string | null;
   tool_use_id: string | null;
   input: unknown;
-  /** the first of result, output and error in the action_data of the step */
+  /**
+   * the first of result, output and error in the action_data of the step; the result of an awaited
+   * tool
+   */
   output: unknown;
+  /** true for a tool that the run waited for */
+  awaited: boolean;
+  /** of an awaited tool */
+  side: "frontend" | "backend" | null;
+  /** of an awaited tool */
+  deadline: string | null;
 }
 
 export interface StepSummary {
@@ -2015,11 +2731,14 @@ export interface StepTypeSummary {
 }
 
 export interface EventAppend {
-  /** progress, status, warning, error, final, or an application kind that contains a dot */
+  /**
+   * progress, status, warning, error, final, or an application kind that contains a dot; 1 to 64
+   * bytes
+   */
   kind?: string;
-  /** text for people */
+  /** text for people; at most 16384 bytes */
   text?: string | null;
-  /** data for programs */
+  /** data for programs; at most 131072 bytes of JSON */
   payload?: unknown;
   /** run of this thread that the event is about */
   run_id?: string | null;
@@ -2028,11 +2747,14 @@ export interface EventAppend {
 }
 
 export interface EventInput {
-  /** progress, status, warning, error, final, or an application kind that contains a dot */
+  /**
+   * progress, status, warning, error, final, or an application kind that contains a dot; 1 to 64
+   * bytes
+   */
   kind?: string;
-  /** text for people */
+  /** text for people; at most 16384 bytes */
   text?: string | null;
-  /** data for programs */
+  /** data for programs; at most 131072 bytes of JSON */
   payload?: unknown;
   /** run of this thread that the event is about */
   run_id?: string | null;
@@ -2072,36 +2794,38 @@ export interface EventsPrunedAnswer {
 }
 
 export interface ParticipantJoin {
-  /** user:NAME or agent:UUID; unique within the thread */
+  /** user:NAME or agent:UUID; unique within the thread; 1 to 256 bytes */
   principal: string;
   /** default: assistant for an agent, otherwise user */
   role?: "user" | "assistant";
-  /** default: the name of the principal */
+  /** default: the name of the principal; 1 to 200 bytes */
   name?: string;
-  /** URI of an image */
+  /** URI of an image; at most 2000 bytes */
   image?: string | null;
-  /** current activity, as free text */
+  /** current activity, as free text; at most 500 bytes */
   status?: string | null;
   /** default: read_write */
   permission?: "read" | "read_write";
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
 export interface Participant {
   id: string;
   thread_id: string;
-  /** user:NAME or agent:UUID; unique within the thread */
+  /** user:NAME or agent:UUID; unique within the thread; 1 to 256 bytes */
   principal: string;
   /** default: assistant for an agent, otherwise user */
   role: "user" | "assistant";
-  /** default: the name of the principal */
+  /** default: the name of the principal; 1 to 200 bytes */
   name: string;
-  /** URI of an image */
+  /** URI of an image; at most 2000 bytes */
   image: string | null;
-  /** current activity, as free text */
+  /** current activity, as free text; at most 500 bytes */
   status: string | null;
   /** default: read_write */
   permission: "read" | "read_write";
+  /** at most 16384 bytes of JSON */
   metadata: JsonObject;
   /** false if the participant has left and has no access */
   active: boolean;
@@ -2112,7 +2836,10 @@ export interface Participant {
   barred: boolean;
   /** number of shares of the participant that were revoked by a change that barred it */
   shares_revoked?: number;
-  /** true until the ttl_s of the last heartbeat has elapsed */
+  /**
+   * true while the ttl_s of a heartbeat has not elapsed, and while the participant has an open
+   * stream of the thread, and up to 30 s longer
+   */
   online: boolean;
   created_at: string;
   updated_at: string;
@@ -2123,33 +2850,37 @@ export interface Participant {
 export interface ParticipantPatch {
   /** default: assistant for an agent, otherwise user */
   role?: "user" | "assistant";
-  /** default: the name of the principal */
+  /** default: the name of the principal; 1 to 200 bytes */
   name?: string;
-  /** URI of an image */
+  /** URI of an image; at most 2000 bytes */
   image?: string | null;
-  /** current activity, as free text */
+  /** current activity, as free text; at most 500 bytes */
   status?: string | null;
   /** default: read_write */
   permission?: "read" | "read_write";
+  /** at most 16384 bytes of JSON */
   metadata?: JsonObject;
   /** false if the participant has left and has no access */
   active?: boolean;
 }
 
 export interface ParticipantHeartbeat {
-  /** seconds for which the participant is online; default: 60; 0: offline at once */
+  /** seconds for which the participant is online at least; default: 60; 0: offline at once */
   ttl_s?: number;
-  /** current activity, as free text */
+  /** current activity, as free text; at most 500 bytes */
   status?: string;
 }
 
 export interface MessageCreate {
-  /** required, may be empty; format of a command: /name argument key=value */
+  /**
+   * required, may be empty; format of a command: /name argument key=value; at most 1048576 bytes
+   */
   content?: string;
+  /** 1 to 200 bytes */
   content_type?: string;
   /** default: chat */
   type?: "chat" | "command" | "command-response" | "log" | "note" | "notice";
-  /** at most 100 KiB without debug; debug: at most 1 MiB */
+  /** at most 100 KiB without debug; debug: at most 1 MiB; at most 1152000 bytes of JSON */
   metadata?: JsonObject;
   /** names of files of the thread */
   filenames?: string[];
@@ -2166,12 +2897,15 @@ export interface MessageCreate {
 }
 
 export interface MessageInput {
-  /** required, may be empty; format of a command: /name argument key=value */
+  /**
+   * required, may be empty; format of a command: /name argument key=value; at most 1048576 bytes
+   */
   content?: string;
+  /** 1 to 200 bytes */
   content_type?: string;
   /** default: chat */
   type?: "chat" | "command" | "command-response" | "log" | "note" | "notice";
-  /** at most 100 KiB without debug; debug: at most 1 MiB */
+  /** at most 100 KiB without debug; debug: at most 1 MiB; at most 1152000 bytes of JSON */
   metadata?: JsonObject;
   /** names of files of the thread */
   filenames?: string[];
@@ -2186,12 +2920,13 @@ export interface MessageInput {
 }
 
 export interface Message {
+  /** at most 1048576 bytes */
   content: string;
-  /** media type of the content; default: text/plain */
+  /** media type of the content; default: text/plain; 1 to 200 bytes */
   content_type: string;
   /**
    * any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
-   * stored separately and returned only with include=debug
+   * stored separately and returned only with include=debug; at most 1152000 bytes of JSON
    */
   metadata: JsonObject;
   /** names of files of the thread */
@@ -2231,12 +2966,13 @@ export interface MessagesCreated {
 }
 
 export interface MessageBody {
+  /** at most 1048576 bytes */
   content?: string;
-  /** media type of the content; default: text/plain */
+  /** media type of the content; default: text/plain; 1 to 200 bytes */
   content_type?: string;
   /**
    * any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
-   * stored separately and returned only with include=debug
+   * stored separately and returned only with include=debug; at most 1152000 bytes of JSON
    */
   metadata?: JsonObject;
   /** names of files of the thread */
@@ -2261,8 +2997,9 @@ export interface MessageVersion {
 export interface StorePut {
   /** labels of 1 to 128 bytes without ".": ["users","42"] */
   namespace: string[];
+  /** 1 to 512 bytes */
   key: string;
-  /** JSON object of at most 1 MiB */
+  /** JSON object of at most 1 MiB; at most 1048576 bytes of JSON */
   value: JsonObject;
   /** at most 16 vectors for searches; default: none */
   vectors?: StoreVector[] | null;
@@ -2271,9 +3008,12 @@ export interface StorePut {
 }
 
 export interface StoreVector {
-  /** name of the part of the value that the vector represents; chosen by the client */
+  /**
+   * name of the part of the value that the vector represents; chosen by the client; at most 512
+   * bytes
+   */
   path: string;
-  /** 1 to 4096 numbers, stored as 32-bit floats */
+  /** 1 to 4096 numbers, stored as 32-bit floats; at most 131072 bytes of JSON */
   values: number[];
 }
 
@@ -2294,18 +3034,18 @@ export interface StoreSearch {
   namespace_prefix?: string[] | null;
   /**
    * for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with an
-   * operand
+   * operand; at most 65536 bytes of JSON
    */
   filter?: JsonObject | null;
-  /** numbers: rank items by the cosine similarity of their vectors */
+  /** numbers: rank items by the cosine similarity of their vectors; at most 131072 bytes of JSON */
   vector?: number[] | null;
-  /** words: return items that contain any of them, best match first */
+  /** words: return items that contain any of them, best match first; at most 65536 bytes */
   query?: string | null;
   /** default: 10 */
   limit?: number | null;
   /** number of results to skip; use cursor for later pages */
   offset?: number | null;
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; 1 to 4128 bytes */
   cursor?: string | null;
 }
 
@@ -2341,7 +3081,7 @@ export interface StoreNamespaces {
   limit?: number | null;
   /** number of results to skip; use cursor for later pages */
   offset?: number | null;
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; 1 to 4128 bytes */
   cursor?: string | null;
 }
 
@@ -2362,8 +3102,9 @@ export interface StoreOperation {
   op: "get" | "put" | "delete" | "search" | "namespaces";
   /** labels of 1 to 128 bytes without ".": ["users","42"] */
   namespace?: string[];
+  /** 1 to 512 bytes */
   key?: string;
-  /** JSON object of at most 1 MiB */
+  /** JSON object of at most 1 MiB; at most 1048576 bytes of JSON */
   value?: JsonObject;
   /** at most 16 vectors for searches; default: none */
   vectors?: StoreVector[] | null;
@@ -2373,12 +3114,12 @@ export interface StoreOperation {
   namespace_prefix?: string[] | null;
   /**
    * for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with an
-   * operand
+   * operand; at most 65536 bytes of JSON
    */
   filter?: JsonObject | null;
-  /** numbers: rank items by the cosine similarity of their vectors */
+  /** numbers: rank items by the cosine similarity of their vectors; at most 131072 bytes of JSON */
   vector?: number[] | null;
-  /** words: return items that contain any of them, best match first */
+  /** words: return items that contain any of them, best match first; at most 65536 bytes */
   query?: string | null;
   /** first labels of the namespaces; "*" matches any label */
   prefix?: string[] | null;
@@ -2390,7 +3131,7 @@ export interface StoreOperation {
   limit?: number | null;
   /** number of results to skip; use cursor for later pages */
   offset?: number | null;
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; 1 to 4128 bytes */
   cursor?: string | null;
 }
 
@@ -2402,35 +3143,35 @@ export interface StoreBatchAnswer {
 export interface CheckpointPut {
   /** any UUID; default: a new UUID of version 7 */
   id?: string;
-  /** default: "", the outermost graph */
+  /** default: "", the outermost graph; at most 1000 bytes */
   namespace?: string;
   /** default: the latest checkpoint of the namespace; null: no parent */
   parent_id?: string | null;
   /** reject with 409 if the latest checkpoint has another id; null: if any checkpoint exists */
   expected_latest?: string | null;
   run_id?: string | null;
-  /** all values; alternative to changes */
+  /** all values; alternative to changes; at most 8388608 bytes of JSON */
   channel_values?: JsonObject;
   /** differences from the values of the parent */
   changes?: CheckpointChanges;
-  /** a number or a string for each channel */
+  /** a number or a string for each channel; at most 1048576 bytes of JSON */
   channel_versions?: JsonObject;
-  /** versions that each node has seen */
+  /** versions that each node has seen; at most 1048576 bytes of JSON */
   versions_seen?: JsonObject;
-  /** [{channel, value}]: queued tool calls and messages */
+  /** [{channel, value}]: queued tool calls and messages; at most 4194304 bytes of JSON */
   pending_sends?: JsonObject[];
-  /** scalar members can be used as filters */
+  /** scalar members can be used as filters; at most 262144 bytes of JSON */
   metadata?: JsonObject;
-  /** node of the graph, shown in lists */
+  /** node of the graph, shown in lists; at most 200 bytes */
   node?: string | null;
   /** overwrite an existing checkpoint with this id instead of returning 409 */
   replace?: boolean;
 }
 
 export interface CheckpointChanges {
-  /** new values by channel */
+  /** new values by channel; at most 8388608 bytes of JSON */
   set?: JsonObject;
-  /** elements to append, by channel; the channels must be lists */
+  /** elements to append, by channel; the channels must be lists; at most 8388608 bytes of JSON */
   append?: JsonObject;
   /** channels to remove */
   remove?: string[];
@@ -2474,7 +3215,9 @@ export interface PendingWrite {
 }
 
 export interface CheckpointWritesPut {
+  /** 1 to 500 bytes */
   task_id: string;
+  /** at most 4000 bytes */
   task_path?: string;
   /** accept writes for a checkpoint that does not exist yet */
   ahead?: boolean;
@@ -2482,7 +3225,9 @@ export interface CheckpointWritesPut {
 }
 
 export interface CheckpointWrite {
+  /** at most 1000 bytes */
   channel: string;
+  /** at most 8388608 bytes of JSON */
   value: unknown;
   /** default: position in the list; a write with a negative index can be overwritten */
   index?: number;
@@ -2502,7 +3247,7 @@ export interface CheckpointWrites {
 }
 
 export interface CheckpointDeltasBody {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
   /** names of the channels */
   channels: string[];
@@ -2535,7 +3280,7 @@ export interface CheckpointPrune {
   older_than?: string;
   /** alternative to older_than: an age in seconds */
   older_than_s?: number;
-  /** only this namespace */
+  /** only this namespace; at most 1000 bytes */
   namespace?: string;
 }
 
@@ -2605,9 +3350,12 @@ export interface RunCheckpoint {
 
 export interface Replay {
   checkpoint_id: string;
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
-  /** channels with the initial values that replace those of the checkpoint */
+  /**
+   * channels with the initial values that replace those of the checkpoint; at most 8388608 bytes of
+   * JSON
+   */
   modified_state?: JsonObject | null;
   /** overrides the run_policy of the thread */
   policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
@@ -2635,7 +3383,7 @@ export interface ShareCreate {
   kind: "participate" | "copy";
   /** default: read; always read_write for copy */
   permission?: "read" | "read_write";
-  /** description for people */
+  /** description for people; at most 200 bytes */
   label?: string | null;
   /** maximum number of redemptions; default: unlimited */
   max_redemptions?: number | null;
@@ -2650,7 +3398,7 @@ export interface ShareCreated {
   kind: "participate" | "copy";
   /** default: read; always read_write for copy */
   permission: "read" | "read_write";
-  /** description for people */
+  /** description for people; at most 200 bytes */
   label: string | null;
   /** maximum number of redemptions; default: unlimited */
   max_redemptions: number | null;
@@ -2675,7 +3423,7 @@ export interface Share {
   kind: "participate" | "copy";
   /** default: read; always read_write for copy */
   permission: "read" | "read_write";
-  /** description for people */
+  /** description for people; at most 200 bytes */
   label: string | null;
   /** maximum number of redemptions; default: unlimited */
   max_redemptions: number | null;
@@ -2705,8 +3453,9 @@ export interface Redemption {
 }
 
 export interface ShareRedeem {
+  /** 1 to 128 bytes */
   token: string;
-  /** name of the new participant; default: the name of the principal */
+  /** name of the new participant; default: the name of the principal; 1 to 200 bytes */
   name?: string;
 }
 
@@ -2733,7 +3482,7 @@ export interface File {
   content_type: string;
   /** principal that wrote this version; null for a key without a principal */
   created_by: string | null;
-  /** any JSON object */
+  /** any JSON object; at most 16384 bytes of JSON */
   metadata: JsonObject;
   created_at: string;
   updated_at: string;
@@ -2742,7 +3491,7 @@ export interface File {
 }
 
 export interface FilePatch {
-  /** any JSON object */
+  /** any JSON object; at most 16384 bytes of JSON */
   metadata?: JsonObject;
 }
 
@@ -2789,7 +3538,7 @@ export interface FileRestore {
 export interface FileCopy {
   /** target thread */
   thread_id: string;
-  /** name in the target thread; default: the same name */
+  /** name in the target thread; default: the same name; 1 to 255 bytes */
   name?: string | null;
   /** version to copy; default: the current version */
   version?: number | null;
@@ -2800,29 +3549,29 @@ export interface FileCopy {
 }
 
 export interface UploadCreate {
-  /** name of the file */
+  /** name of the file; 1 to 255 bytes */
   name: string;
   /** size of the complete file */
   size_bytes: number;
-  /** default: derived from the name */
+  /** default: derived from the name; 1 to 255 bytes */
   content_type?: string | null;
   /** required version of the file when the upload is completed; 0: the file must not exist */
   expected_version?: number | null;
-  /** SHA-256 of the complete file in hexadecimal, compared with the received bytes */
+  /** SHA-256 of the complete file in hexadecimal, compared with the received bytes; 64 bytes */
   sha256?: string | null;
 }
 
 export interface Upload {
   id: string;
-  /** name of the file */
+  /** name of the file; 1 to 255 bytes */
   name: string;
   /** size of the complete file */
   size_bytes: number;
-  /** default: derived from the name */
+  /** default: derived from the name; 1 to 255 bytes */
   content_type: string | null;
   /** required version of the file when the upload is completed; 0: the file must not exist */
   expected_version: number | null;
-  /** SHA-256 of the complete file in hexadecimal, compared with the received bytes */
+  /** SHA-256 of the complete file in hexadecimal, compared with the received bytes; 64 bytes */
   sha256: string | null;
   thread_id: string;
   /** number of received bytes: offset of the next part */
@@ -2837,25 +3586,79 @@ export interface Upload {
 export interface WorkflowStart {
   /** conversation to continue; default: a new conversation */
   workflow_id?: string | null;
+  /** 1 to 262144 bytes */
   user_input: string;
   ask_clarifications?: boolean;
-  /** replaces the preferences of the conversation */
+  /** replaces the preferences of the conversation; at most 1048576 bytes of JSON */
   preferences?: JsonObject | null;
+  /** handling of unfinished runs of the conversation; default: its run_policy */
+  policy?: "reject" | "enqueue" | "interrupt" | "rollback" | null;
 }
 
 export interface Workflow {
   workflow_id: string;
   /** status of the conversation */
-  status: string;
+  status: "active" | "paused" | "cancelled" | "error";
+  /**
+   * only for keys that may read threads, or a new conversation; so are preferences and
+   * important_steps
+   */
+  context?: JsonObject;
+  preferences?: JsonObject;
+  important_steps?: unknown;
+  most_recent_run_id: string | null;
+  /** id of `run` */
   run_id: string | null;
-  run_status: string | null;
+  run_status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled"
+    | null;
+  /**
+   * run that was started or answered; otherwise the run that waits for input, else the oldest
+   * unfinished run, else the most recent run
+   */
+  run: WorkflowRun | null;
+  /** error of the conversation */
+  error: JsonObject | null;
+  created_at: string;
+  updated_at: string;
   /** cursor before this call: a stream from here shows all effects of the call */
   cursor: number;
 }
 
-export interface WorkflowInput {
-  /** the answer to the pending question */
+export interface WorkflowRun {
+  id: string;
+  workflow_id: string;
+  parent_run_id: string | null;
+  status: 
+    | "queued"
+    | "running"
+    | "waiting_for_input"
+    | "paused"
+    | "completed"
+    | "failed"
+    | "cancelled";
+  user_input: string | null;
+  ask_clarifications: boolean;
+  /** latest answer to a question */
   input: unknown;
+  state: JsonObject;
+  final_output: unknown;
+  error: JsonObject | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface WorkflowInput {
+  /** the answer to the pending question; at most 262144 bytes of JSON */
+  input: unknown;
+  /** run that asked; default: the newest run that waits for input, also a child run */
+  run_id?: string | null;
 }
 
 export interface Problem {
@@ -2871,55 +3674,76 @@ export interface Problem {
   errors_untold?: number;
 }
 
+export interface JsonPatchOperation {
+  op: "add" | "remove" | "replace" | "move" | "copy" | "test";
+  path: string;
+  from?: string;
+  /** any JSON value */
+  value?: unknown;
+}
+
 export interface TenantsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface KeysListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface AuditListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
+  /** at most 100 bytes */
   action?: string;
   object_id?: string;
 }
 
 export interface AgentsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** exact name of the agent */
+  /** exact name of the agent; 1 to 200 bytes */
   name?: string;
   kind?: "agent" | "team" | "workflow";
+  /** only agents that may start runs, or only the others */
+  is_active?: boolean;
+}
+
+export interface AgentsByNameGetQuery {
+  /** definition: include the definition of the active version */
+  include?: "definition";
+}
+
+export interface AgentsGetQuery {
+  /** definition: include the definition of the active version */
+  include?: "definition";
 }
 
 export interface AgentsVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface AgentsLinksListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface AgentsConfigVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2928,18 +3752,18 @@ export interface AgentsConfigVersionsListQuery {
 }
 
 export interface AgentsStorageListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** only keys with this prefix */
+  /** only keys with this prefix; at most 512 bytes */
   prefix?: string;
   /** values: include the stored values */
   include?: "values";
 }
 
 export interface AgentsStatesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2948,7 +3772,7 @@ export interface AgentsStatesListQuery {
 }
 
 export interface AgentsStatesVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2957,7 +3781,7 @@ export interface AgentsStatesVersionsListQuery {
 }
 
 export interface ThreadsStatesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2966,7 +3790,7 @@ export interface ThreadsStatesListQuery {
 }
 
 export interface ThreadsStatesVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2975,7 +3799,7 @@ export interface ThreadsStatesVersionsListQuery {
 }
 
 export interface ThreadsAgentsStatesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2984,7 +3808,7 @@ export interface ThreadsAgentsStatesListQuery {
 }
 
 export interface ThreadsAgentsStatesVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -2993,15 +3817,16 @@ export interface ThreadsAgentsStatesVersionsListQuery {
 }
 
 export interface ThreadsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** key of the thread */
+  /** key of the thread; 1 to 512 bytes */
   key?: string;
   status?: "active" | "paused" | "cancelled" | "error";
+  /** 1 to 200 bytes */
   agent?: string;
-  /** part of the title; case-insensitive for ASCII letters */
+  /** part of the title; case-insensitive for ASCII letters; 1 to 1000 bytes */
   title?: string;
   /** only threads created at or after this time */
   created_after?: string;
@@ -3015,12 +3840,17 @@ export interface ThreadsListQuery {
 export interface ArchivesImportArchiveQuery {
   /** keep: import with the same ids (default); remap: assign new ids */
   ids?: "keep" | "remap";
+  /**
+   * keep: an agent whose name already exists is a conflict (default); rename: it gets a number
+   * behind its name
+   */
+  names?: "keep" | "rename";
   /** verify the archive and check for conflicts without importing */
   dry_run?: boolean;
 }
 
 export interface RunsToolsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3029,7 +3859,7 @@ export interface RunsToolsListQuery {
 }
 
 export interface ThreadsHistoryListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3038,7 +3868,7 @@ export interface ThreadsHistoryListQuery {
 }
 
 export interface ThreadsContextQuery {
-  /** number of last completed runs; default: 5 */
+  /** number of last completed runs; default: the setting of the agent, or 5 */
   history_runs?: number;
   /** budget of estimated tokens; default: 1000000 */
   max_tokens?: number;
@@ -3047,7 +3877,7 @@ export interface ThreadsContextQuery {
 }
 
 export interface ThreadsRunsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3059,16 +3889,31 @@ export interface ThreadsRunsListQuery {
     | "completed"
     | "failed"
     | "cancelled";
+  phase?: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
+  /** 1 to 200 bytes */
   agent?: string;
   /** only children of this run */
   parent_run_id?: string;
-  /** documents: include user_input, request, state, input, content, final_output … */
-  include?: "documents";
+  /**
+   * documents: include user_input, request, state, input, content, final_output …; messages: also
+   * include the stored conversation, files and extras of each run
+   */
+  include?: "documents" | "messages";
   agent_id?: string;
 }
 
 export interface RunsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3080,11 +3925,26 @@ export interface RunsListQuery {
     | "completed"
     | "failed"
     | "cancelled";
+  phase?: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
+  /** 1 to 200 bytes */
   agent?: string;
   /** only children of this run */
   parent_run_id?: string;
-  /** documents: include user_input, request, state, input, content, final_output … */
-  include?: "documents";
+  /**
+   * documents: include user_input, request, state, input, content, final_output …; messages: also
+   * include the stored conversation, files and extras of each run
+   */
+  include?: "documents" | "messages";
   agent_id?: string;
   thread_id?: string;
 }
@@ -3095,7 +3955,7 @@ export interface RunsClaimQuery {
 }
 
 export interface AgentsRunsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3107,27 +3967,52 @@ export interface AgentsRunsListQuery {
     | "completed"
     | "failed"
     | "cancelled";
+  phase?: 
+    | "created"
+    | "initializing"
+    | "planning"
+    | "executing"
+    | "awaiting_tool"
+    | "awaiting_human"
+    | "reflecting"
+    | "completed"
+    | "failed"
+    | "cancelled";
+  /** 1 to 200 bytes */
   agent?: string;
   /** only children of this run */
   parent_run_id?: string;
-  /** documents: include user_input, request, state, input, content, final_output … */
-  include?: "documents";
+  /**
+   * documents: include user_input, request, state, input, content, final_output …; messages: also
+   * include the stored conversation, files and extras of each run
+   */
+  include?: "documents" | "messages";
 }
 
 export interface RunsGetQuery {
-  /** member_responses: include the answers of the children */
-  include?: "member_responses";
+  /**
+   * member_responses: include the answers of the children; messages: include the stored
+   * conversation of the run
+   */
+  include?: "member_responses" | "messages";
 }
 
 export interface RunsPhasesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
+  cursor?: string;
+  /** items per page; default: 50 */
+  limit?: number;
+}
+
+export interface RunsAttemptsListQuery {
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface RunsTurnsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3136,37 +4021,39 @@ export interface RunsTurnsListQuery {
 }
 
 export interface PricesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface PricesVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface UsageGetQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** first day, such as 2026-01-31; default: 29 days before the last day */
+  /** first day, such as 2026-01-31; default: 29 days before the last day; 10 bytes */
   from?: string;
-  /** last day; default: today */
+  /** last day; default: today; 10 bytes */
   to?: string;
-  /** any of day, model, provider and agent, separated by commas; default: day */
+  /** any of day, model, provider and agent, separated by commas; default: day; at most 64 bytes */
   group_by?: string;
+  /** at most 200 bytes */
   model?: string;
+  /** at most 200 bytes */
   provider?: string;
   agent_id?: string;
 }
 
 export interface UsageAveragesQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3177,36 +4064,38 @@ export interface UsageAveragesQuery {
 }
 
 export interface EvalsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
+  /** 1 to 200 bytes */
   eval_type?: string;
   agent_id?: string;
   run_id?: string;
 }
 
 export interface NotebooksListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface NotebooksSessionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface RunsStepsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
   /** messages: include the lists of messages */
   include?: "messages";
+  /** 1 to 64 bytes */
   action_type?: string;
   /** only steps of this iteration */
   step_number?: number;
@@ -3217,35 +4106,42 @@ export interface RunsStepsListQuery {
 }
 
 export interface RunsLlmCallsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
   /** messages: include the lists of messages */
   include?: "messages";
+  /** only calls in this turn */
+  turn_id?: string;
 }
 
 export interface RunsToolCallsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
   /** messages: include the lists of messages */
   include?: "messages";
+  /** only calls in this turn */
+  turn_id?: string;
 }
 
 export interface StepsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
   /** messages: include the lists of messages */
   include?: "messages";
+  /** 1 to 64 bytes */
   action_type?: string;
   outcome?: "success" | "error";
   agent_id?: string;
   thread_id?: string;
+  /** 1 to 200 bytes */
   model?: string;
+  /** 1 to 200 bytes */
   tool_name?: string;
   /** only steps at or after this time */
   from?: string;
@@ -3259,8 +4155,9 @@ export interface StepsSummaryQuery {
 }
 
 export interface ThreadsEventsListQuery {
-  /** cursor: return events after it; default: from the oldest stored event */
+  /** cursor: return events after it; default: from the oldest stored event; at most 64 bytes */
   after?: string | number;
+  /** 1 to 64 bytes */
   kind?: string;
   run_id?: string;
   /** events per page; default: 100 */
@@ -3270,8 +4167,9 @@ export interface ThreadsEventsListQuery {
 }
 
 export interface EventsListQuery {
-  /** cursor: return events after it; default: from the oldest stored event */
+  /** cursor: return events after it; default: from the oldest stored event; at most 64 bytes */
   after?: string | number;
+  /** 1 to 64 bytes */
   kind?: string;
   run_id?: string;
   /** events per page; default: 100 */
@@ -3281,20 +4179,23 @@ export interface EventsListQuery {
 }
 
 export interface ThreadsParticipantsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
   /** true: only current participants; false: only former participants */
   active?: boolean;
   role?: "user" | "assistant";
+  /** 1 to 256 bytes */
   principal?: string;
 }
 
 export interface ThreadsMessagesListQuery {
-  /** cursor: return messages before it, newest first; default order: newest first */
+  /**
+   * cursor: return messages before it, newest first; default order: newest first; at most 20 bytes
+   */
   before?: string | number;
-  /** cursor: return messages after it, oldest first; 0: from the first message */
+  /** cursor: return messages after it, oldest first; 0: from the first message; at most 20 bytes */
   after?: string | number;
   /** items per page; default: 50 */
   limit?: number;
@@ -3306,18 +4207,18 @@ export interface ThreadsMessagesListQuery {
 }
 
 export interface MessagesSearchQuery {
-  /** required words: word "a phrase" begin* -not */
-  q?: string;
-  /** next_cursor of the previous page */
+  /** required words: word "a phrase" begin* -not; 1 to 1000 bytes */
+  q: string;
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsMessagesSearchQuery {
-  /** required words: word "a phrase" begin* -not */
-  q?: string;
-  /** next_cursor of the previous page */
+  /** required words: word "a phrase" begin* -not; 1 to 1000 bytes */
+  q: string;
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3329,7 +4230,7 @@ export interface ThreadsMessagesGetQuery {
 }
 
 export interface ThreadsMessagesVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3338,26 +4239,32 @@ export interface ThreadsMessagesVersionsListQuery {
 }
 
 export interface StoreGetQuery {
-  /** labels separated by ".": users.42 */
-  namespace?: string | string[];
-  key?: string;
+  /** labels separated by ".": users.42; 1 to 2064 bytes */
+  namespace: string | string[];
+  /** 1 to 512 bytes */
+  key: string;
 }
 
 export interface StoreDeleteQuery {
-  /** labels separated by ".": users.42 */
-  namespace?: string | string[];
-  key?: string;
+  /** labels separated by ".": users.42; 1 to 2064 bytes */
+  namespace: string | string[];
+  /** 1 to 512 bytes */
+  key: string;
 }
 
 export interface ThreadsCheckpointsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** only this namespace; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph; at most 1000 bytes */
   namespace?: string;
   /** only checkpoints with a smaller id; no checkpoint with this id has to exist */
   id_before?: string;
+  /** only checkpoints put at or after this time */
+  from?: string;
+  /** only checkpoints put before this time */
+  to?: string;
   /** values (with their versions), writes, or all */
   include?: "values" | "writes" | "all";
   /** only checkpoints that were put before this one */
@@ -3368,39 +4275,43 @@ export interface ThreadsCheckpointsListQuery {
 }
 
 export interface ThreadsCheckpointsDeleteAllQuery {
-  /** only this namespace; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsLatestQuery {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsGetQuery {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsWritesPutQuery {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface ThreadsCheckpointsWritesGetQuery {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface CheckpointsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** only this namespace; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph; at most 1000 bytes */
   namespace?: string;
   /** only checkpoints with a smaller id; no checkpoint with this id has to exist */
   id_before?: string;
+  /** only checkpoints put at or after this time */
+  from?: string;
+  /** only checkpoints put before this time */
+  to?: string;
   /** values (with their versions), writes, or all */
   include?: "values" | "writes" | "all";
   /** objects whose metadata has these members; up to 4 */
@@ -3408,26 +4319,30 @@ export interface CheckpointsListQuery {
 }
 
 export interface ThreadsCheckpointsDiffQuery {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface ThreadsRecoveryQuery {
   /** recover from this checkpoint or an ancestor; default: the latest */
   checkpoint_id?: string;
-  /** default: the outermost graph */
+  /** default: the outermost graph; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface RunsCheckpointsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** only this namespace; empty: the outermost graph */
+  /** only this namespace; empty: the outermost graph; at most 1000 bytes */
   namespace?: string;
   /** only checkpoints with a smaller id; no checkpoint with this id has to exist */
   id_before?: string;
+  /** only checkpoints put at or after this time */
+  from?: string;
+  /** only checkpoints put before this time */
+  to?: string;
   /** values (with their versions), writes, or all */
   include?: "values" | "writes" | "all";
   /** only checkpoints that were put before this one */
@@ -3437,37 +4352,37 @@ export interface RunsCheckpointsListQuery {
 }
 
 export interface RunsCheckpointsGetQuery {
-  /** default: the outermost namespace that has the checkpoint */
+  /** default: the outermost namespace that has the checkpoint; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface RunsRecoveryQuery {
   /** recover from this checkpoint or an ancestor; default: the latest */
   checkpoint_id?: string;
-  /** default: the outermost graph */
+  /** default: the outermost graph; at most 1000 bytes */
   namespace?: string;
 }
 
 export interface ThreadsSharesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsSharesRedemptionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
 }
 
 export interface ThreadsFilesListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
-  /** prefix of the names */
+  /** prefix of the names; 1 to 255 bytes */
   prefix?: string;
 }
 
@@ -3477,7 +4392,7 @@ export interface ThreadsFilesDownloadQuery {
 }
 
 export interface ThreadsFilesVersionsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;
@@ -3495,7 +4410,7 @@ export interface ThreadsFilesDiffQuery {
 }
 
 export interface ThreadsUploadsListQuery {
-  /** next_cursor of the previous page */
+  /** next_cursor of the previous page; at most 700 bytes */
   cursor?: string;
   /** items per page; default: 50 */
   limit?: number;

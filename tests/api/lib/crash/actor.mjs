@@ -23,7 +23,7 @@ import { expectStatus, uuid } from '../server.mjs';
 export const pick = (list) => list[Math.floor(Math.random() * list.length)];
 export const chance = (part) => Math.random() < part;
 
-const SECRETS = new Set(['secret', 'token']);
+const SECRETS = new Set(['secret', 'token', 'ticket']);
 
 /** The response without the members that are shown only once. */
 const withoutSecrets = ({ status, body }) =>

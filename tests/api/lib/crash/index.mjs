@@ -20,6 +20,7 @@ import { Archivist } from './states.mjs';
 import { Logger } from './steps.mjs';
 import { Collector } from './store.mjs';
 import { Landlord } from './tenants.mjs';
+import { Usher } from './tickets.mjs';
 import { Librarian } from './threads.mjs';
 import { Player } from './turns.mjs';
 import { Worker } from './workers.mjs';
@@ -42,6 +43,7 @@ export const ACTORS = [
   Memoria,
   Host,
   Locksmith,
+  Usher,
   Archivist,
   Recruiter,
   Courier,

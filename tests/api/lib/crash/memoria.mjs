@@ -40,7 +40,9 @@ export class Memoria extends Actor {
     await this.#patch(run, { status: 'waiting_for_input', state: { pending_input: 'which?' } });
     const answered = expectStatus(await this.post(`/workflow/input/${this.#id}`, { input: 'all' }),
       200);
-    assert.equal(answered.run_status, 'running');
+    assert.deepEqual([answered.run_id, answered.run.input, answered.run_status],
+      [run, 'all', 'running']);
+    assert.equal(answered.context.tail.length, this.#said.length);
   }
 
   async #patch(run, wanted) {

@@ -27,6 +27,10 @@ export class Archivist extends Actor {
       await this.#rename(id);
     else
       await this.#write(id);
+    if (chance(0.2))
+      await this.#threadDocument();
+    if (chance(0.2))
+      await this.#patchConfig();
   }
 
   /** The documents, and what is stored, of an agent. */
@@ -106,14 +110,6 @@ export class Archivist extends Actor {
     await this.change('DELETE', path, undefined, any);
   }
 
-  async work() {
-    while (!this.scene.resting) {
-      await this.step();
-      if (chance(0.2)) await this.#threadDocument();
-      if (chance(0.2)) await this.#patchConfig();
-    }
-  }
-
   async #patchConfig() {
     const agent = expectStatus(await this.post('/v1/agents', { name: uuid() }), 201);
     const any = { 'If-Match': '*' };
@@ -130,7 +126,9 @@ export class Archivist extends Actor {
         const found = await this.find(path);
         const isStored = path.includes('/storage/');
         assert.equal(JSON.stringify(isStored ? found.body : found.body.data), data, path);
-        assert.equal(found.headers.get('ETag'), `"${version}"`, path);
+        // The tag of a compressed answer names its coding.
+        const tag = found.headers.get('ETag').replace('-gzip', '');
+        assert.equal(tag, `"${version}"`, path);
       }
     }
   }

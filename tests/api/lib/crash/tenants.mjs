@@ -5,12 +5,14 @@ import { Actor, chance, pick } from './actor.mjs';
 
 const MOST = 4;
 
-/** Makes tenants with something in them, renames them, gives them keys, deletes them. */
+/** Makes tenants with something in them, renames them, gives them keys, deletes them; and
+ * changes the settings of its own tenant. */
 export class Landlord extends Actor {
   static resource = 'tenants';
   static tenant = 'operator';
   #tenants = new Map(); // id → {tenant, secrets}
   #gone = [];
+  #settings = {};
 
   async step() {
     const id = pick([...this.#tenants.keys()]);
@@ -18,10 +20,22 @@ export class Landlord extends Actor {
       await this.#make();
     else if (chance(0.3))
       await this.#delete(id);
-    else if (chance(0.5))
+    else if (chance(0.4))
       await this.#giveKey(id);
-    else
+    else if (chance(0.5))
       await this.#rename(id);
+    else
+      await this.#configure();
+  }
+
+  /** Changes the settings of the operator's own tenant. */
+  async #configure() {
+    const settings = { written: uuid() };
+    const answer = await this.change('PATCH', '/v1/tenant', { settings });
+    const now = answer === null ? await this.get('/v1/tenant') : expectStatus(answer, 200);
+    if (answer !== null || now.settings.written === settings.written)
+      this.#settings = now.settings;
+    assert.deepEqual(now.settings, this.#settings);
   }
 
   async #make() {
@@ -43,7 +57,8 @@ export class Landlord extends Actor {
   async #rename(id) {
     const known = this.#tenants.get(id);
     const name = uuid();
-    const answer = await this.change('PATCH', `/v1/tenants/${id}`, { name });
+    const answer = await this.change('PATCH', `/v1/tenants/${id}`,
+      { name, plan_tier: pick(['free', 'pro']), quotas: { threads: 1000 } });
     const now = answer === null ? await this.get(`/v1/tenants/${id}`) : expectStatus(answer, 200);
     assert.ok(now.name === name || (answer === null && now.name === known.tenant.name));
     known.tenant = now;
@@ -71,6 +86,7 @@ export class Landlord extends Actor {
   }
 
   async check(whole) {
+    assert.deepEqual((await this.get('/v1/tenant')).settings, this.#settings);
     for (const known of this.#tenants.values())
       await this.#expect(known, true);
     this.#gone = this.#gone.slice(-100);

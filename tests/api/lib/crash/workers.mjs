@@ -40,8 +40,12 @@ export class Worker extends Actor {
     expectStatus(await this.post(`/v1/threads/${this.threadId}/events`,
       { kind: 'progress', text: uuid(), run_id: id }, headers), 201);
     if (chance(0.3)) {
-      expectStatus(await this.post(`/v1/runs/${id}/release`, undefined, headers), 200);
+      const error = chance(0.5) ? { error: { code: 'busy' } } : undefined;
+      const { failed_attempts: failed } = run;
+      expectStatus(await this.post(`/v1/runs/${id}/release`, error, headers), 200);
       run = await this.#claim(id);
+      assert.deepEqual([run.attempt_count, run.failed_attempts],
+        [2, failed + (error === undefined ? 0 : 1)]);
     }
     await this.#complete(run);
   }
@@ -63,12 +67,15 @@ export class Worker extends Actor {
 
   async check(whole) {
     const { moved, events } = await this.log.follow(whole);
-    const ends = events.filter((event) => event.payload?.to === 'completed');
+    const ends = events.filter(({ payload }) =>
+      payload?.change === 'run.status' && payload.to === 'completed');
     for (const [id, run] of this.#completed)
       this.#kept.set(id, run);
     const promised = whole ? this.#kept : this.#completed;
     for (const [id, run] of promised) {
       assert.deepEqual(await this.get(`/v1/runs/${id}`), run, 'lost');
+      const { data } = await this.get(`/v1/runs/${id}/attempts`);
+      assert.deepEqual([data.length, data.at(-1).outcome], [run.attempt_count, 'completed']);
       assert.equal(moved.get(id), 'completed');
     }
     assert.equal(ends.length, promised.size, 'completed twice, or by nobody');

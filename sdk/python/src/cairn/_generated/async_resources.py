@@ -12,6 +12,43 @@ from .._async_extras import (
 from . import operations as _operations, types
 
 
+class AsyncTenant:
+    """tenant"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def get(
+        self, *, if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.OwnTenant:
+        """Read the tenant of the key, its quotas and their usage."""
+        answer: types.OwnTenant = await self._caller.call(
+            _operations.TENANT_GET, [], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+    async def update(
+        self, *, settings: Union[Mapping[str, Any], Unset] = UNSET,
+        json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.OwnTenant:
+        """Change the settings of the tenant.
+
+        settings: any members; at most 65536 bytes of JSON
+        """
+        answer: types.OwnTenant = await self._caller.call(
+            _operations.TENANT_UPDATE, [], body={"settings": settings}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
 class AsyncTenantsKeys:
     """tenants.keys"""
 
@@ -34,10 +71,11 @@ class AsyncTenantsKeys:
     ) -> types.KeyCreated:
         """Create a key for another tenant, for example if its keys were lost.
 
+        name: 1 to 200 bytes
         scopes: admin includes every scope of the tenant; operator also manages tenants
         rate_limit_per_minute: requests per minute; default: unlimited
         principal: user:NAME or agent:UUID: restricts the key to this principal; null: the whole
-            tenant
+            tenant; at most 256 bytes
         """
         answer: types.KeyCreated = await self._caller.call(
             _operations.TENANTS_KEYS_CREATE, [tenant_id], body={"name": name, "scopes": scopes,
@@ -62,7 +100,7 @@ class AsyncTenants:
     ) -> types.TenantCreated:
         """Create a tenant and its first key.
 
-        name: unique
+        name: unique; 1 to 200 bytes
         """
         answer: types.TenantCreated = await self._caller.call(
             _operations.TENANTS_CREATE, [], body={"name": name},
@@ -80,7 +118,7 @@ class AsyncTenants:
     ) -> AsyncPages[types.Tenant]:
         """List the tenants.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -90,32 +128,37 @@ class AsyncTenants:
         )
 
     async def get(
-        self, tenant_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, tenant_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Tenant:
         """Read a tenant."""
         answer: types.Tenant = await self._caller.call(
-            _operations.TENANTS_GET, [tenant_id], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.TENANTS_GET, [tenant_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def update(
         self, tenant_id: str, *, name: Union[str, Unset] = UNSET,
+        plan_tier: Union[Optional[str], Unset] = UNSET,
+        quotas: Union[types.QuotasBody, Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Tenant:
-        """Rename a tenant.
+        """Rename a tenant, set its plan and its quotas.
 
-        name: unique
+        name: unique; 1 to 200 bytes
+        plan_tier: the plan, a name that the operator chose; 1 to 64 bytes
+        quotas: null: no limit
         """
         answer: types.Tenant = await self._caller.call(
-            _operations.TENANTS_UPDATE, [tenant_id], body={"name": name}, json_patch=json_patch,
+            _operations.TENANTS_UPDATE, [tenant_id],
+            body={"name": name, "plan_tier": plan_tier, "quotas": quotas}, json_patch=json_patch,
             options=Options(if_match=if_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -154,10 +197,11 @@ class AsyncKeys:
     ) -> types.KeyCreated:
         """Create an API key; its secret is shown once.
 
+        name: 1 to 200 bytes
         scopes: admin includes every scope of the tenant; operator also manages tenants
         rate_limit_per_minute: requests per minute; default: unlimited
         principal: user:NAME or agent:UUID: restricts the key to this principal; null: the whole
-            tenant
+            tenant; at most 256 bytes
         """
         answer: types.KeyCreated = await self._caller.call(
             _operations.KEYS_CREATE, [], body={"name": name, "scopes": scopes,
@@ -174,7 +218,7 @@ class AsyncKeys:
     ) -> AsyncPages[types.Key]:
         """List the keys.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -206,6 +250,31 @@ class AsyncKeys:
         return answer
 
 
+class AsyncTickets:
+    """tickets"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def create(
+        self, *, path: str, ttl_s: Union[int, Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.TicketCreated:
+        """Create a ticket, with which a browser opens one stream or WebSocket, once.
+
+        path: path of the stream or WebSocket, without a query:
+            /v1/threads/{thread_id}/events/stream; 1 to 2048 bytes
+        ttl_s: seconds until the ticket expires; default: 30
+        """
+        answer: types.TicketCreated = await self._caller.call(
+            _operations.TICKETS_CREATE, [], body={"path": path, "ttl_s": ttl_s},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
 class AsyncAudit:
     """audit"""
 
@@ -222,8 +291,9 @@ class AsyncAudit:
     ) -> AsyncPages[types.AuditRecord]:
         """List the audit log, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
+        action: at most 100 bytes
         """
         return self._caller.page(
             _operations.AUDIT_LIST, [],
@@ -241,6 +311,32 @@ class AsyncAudit:
         """Check the audit log's hash chain."""
         answer: types.AuditVerdict = await self._caller.call(
             _operations.AUDIT_VERIFY, [], options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AsyncAgentsByName:
+    """agents.by_name"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def get(
+        self, name: str, *, include: Union[Literal["definition"], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> types.AgentWhole:
+        """Read the agent with this name.
+
+        include: definition: include the definition of the active version
+        """
+        answer: types.AgentWhole = await self._caller.call(
+            _operations.AGENTS_BY_NAME_GET, [name], query={"include": include},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -266,11 +362,12 @@ class AsyncAgentsVersions:
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentVersion:
-        """Create a version of an agent; the newest version supplies omitted parts.
+        """Create a version of an agent by merging changes into the newest version.
 
-        version: semantic version, greater than all versions of the agent; alternative to bump
+        version: semantic version, greater than all versions of the agent; alternative to bump; 1 to
+            128 bytes
         bump: number of the newest version to increase
-        description: description of the changes
+        description: description of the changes; at most 16384 bytes
         activate: activate the version at once; default: false
         system_prompt: {role, instructions, examples}, or the instructions as text
         tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
@@ -295,7 +392,7 @@ class AsyncAgentsVersions:
     ) -> AsyncPages[types.AgentVersionHead]:
         """List the versions of an agent, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -305,17 +402,17 @@ class AsyncAgentsVersions:
         )
 
     async def get(
-        self, agent_id: str, semver: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, agent_id: str, semver: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentVersion:
         """Read a version of an agent, by its number, "active" or "latest"."""
         answer: types.AgentVersion = await self._caller.call(
-            _operations.AGENTS_VERSIONS_GET, [agent_id, semver],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_VERSIONS_GET, [agent_id, semver], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -334,7 +431,7 @@ class AsyncAgentsVersions:
     ) -> types.AgentVersion:
         """Change a version of an agent that no run has used.
 
-        description: description of the changes
+        description: description of the changes; at most 16384 bytes
         system_prompt: {role, instructions, examples}, or the instructions as text
         tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
         """
@@ -393,7 +490,7 @@ class AsyncAgentsLinks:
     ) -> AsyncPages[types.AgentLink]:
         """List the children of a team or a workflow by position.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -403,17 +500,17 @@ class AsyncAgentsLinks:
         )
 
     async def get(
-        self, agent_id: str, child_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, agent_id: str, child_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentLink:
         """Read the link to a child."""
         answer: types.AgentLink = await self._caller.call(
-            _operations.AGENTS_LINKS_GET, [agent_id, child_id],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_LINKS_GET, [agent_id, child_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -426,9 +523,10 @@ class AsyncAgentsLinks:
     ) -> types.AgentLink:
         """Make an agent a child of a team or a workflow, or change its link.
 
-        role: role of the child; default: member
+        role: role of the child; default: member; 1 to 200 bytes
         position: position among the children; default: after the last one
-        child_version: version of the child; null: the active version
+        child_version: version of the child; null: the active version; at most 128 bytes
+        metadata: at most 16384 bytes of JSON
         """
         answer: types.AgentLink = await self._caller.call(
             _operations.AGENTS_LINKS_PUT, [agent_id, child_id], body={"role": role,
@@ -466,7 +564,7 @@ class AsyncAgentsConfigVersions:
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of an agent's configuration.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -500,17 +598,17 @@ class AsyncAgentsConfig:
         self.versions = AsyncAgentsConfigVersions(caller)
 
     async def get(
-        self, agent_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, agent_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read the configuration of an agent."""
         answer: types.State = await self._caller.call(
-            _operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.AGENTS_CONFIG_GET, [agent_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -524,9 +622,12 @@ class AsyncAgentsConfig:
     ) -> types.State:
         """Write the configuration of an agent; omitted members stay unchanged.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.AGENTS_CONFIG_PUT, [agent_id], body={"description": description,
@@ -547,9 +648,12 @@ class AsyncAgentsConfig:
     ) -> types.State:
         """Change the configuration of an agent.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.AGENTS_CONFIG_UPDATE, [agent_id], body={"description": description,
@@ -576,9 +680,9 @@ class AsyncAgentsStorage:
     ) -> AsyncPages[types.StorageItem]:
         """List the stored values of an agent by key.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        prefix: only keys with this prefix
+        prefix: only keys with this prefix; at most 512 bytes
         include: values: include the stored values
         """
         return self._caller.page(
@@ -589,17 +693,17 @@ class AsyncAgentsStorage:
         )
 
     def get(
-        self, agent_id: str, key: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, agent_id: str, key: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncDownloads:
         """Read the stored value of an agent's key in its original form."""
         return self._caller.download(
-            _operations.AGENTS_STORAGE_GET, [agent_id, key],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STORAGE_GET, [agent_id, key], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def put(
@@ -645,7 +749,7 @@ class AsyncAgentsStatesVersions:
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of a state document of an agent.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -687,7 +791,7 @@ class AsyncAgentsStates:
     ) -> AsyncPages[types.State]:
         """List the state documents of an agent by name.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -699,17 +803,17 @@ class AsyncAgentsStates:
         )
 
     async def get(
-        self, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, agent_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of an agent."""
         answer: types.State = await self._caller.call(
-            _operations.AGENTS_STATES_GET, [agent_id, name],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.AGENTS_STATES_GET, [agent_id, name], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -724,9 +828,12 @@ class AsyncAgentsStates:
     ) -> types.State:
         """Write a state document of an agent; omitted members stay unchanged.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.AGENTS_STATES_PUT, [agent_id, name], body={"description": description,
@@ -747,9 +854,12 @@ class AsyncAgentsStates:
     ) -> types.State:
         """Change a state document of an agent.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.AGENTS_STATES_UPDATE, [agent_id, name], body={"description": description,
@@ -794,53 +904,122 @@ class AsyncAgentsRuns:
     async def create(
         self, agent_id: str, *, input: types.AgentRunInput,
         thread_id: Union[Optional[str], Unset] = UNSET,
+        thread_key: Union[Optional[str], Unset] = UNSET,
         config: Union[Optional[types.AgentRunConfig], Unset] = UNSET,
         agent_version: Union[Optional[str], Unset] = UNSET,
         parent_run_id: Union[Optional[str], Unset] = UNSET, policy: Union[Optional[Literal["reject",
         "enqueue", "interrupt", "rollback", "None"]], Unset] = UNSET,
         dispatch: Union[Literal["queue", "direct"], Unset] = UNSET,
-        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, message: Union[bool, Unset] = UNSET,
+        status: Union[Optional[Literal["queued", "running", "waiting_for_input", "paused",
+        "completed", "failed", "cancelled", "None"]], Unset] = UNSET, final_output: Any = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET,
+        content: Union[Optional[str], Unset] = UNSET,
+        content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
+        metrics: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        messages: Union[Optional[Sequence[Mapping[str, Any]]], Unset] = UNSET,
+        generated_files: Union[Optional[Sequence[Mapping[str, Any]]], Unset] = UNSET,
+        extras: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        usage: Union[Optional[types.UsageReport], Unset] = UNSET,
+        started_at: Union[Optional[Time], Unset] = UNSET,
+        finished_at: Union[Optional[Time], Unset] = UNSET, append: Any = UNSET,
+        reply: Union[Optional[bool], Unset] = UNSET,
+        lifecycle_steps: Union[Optional[bool], Unset] = UNSET, priority: Union[int, Unset] = UNSET,
+        max_attempts: Union[Optional[int], Unset] = UNSET,
+        backoff: Union[Optional[types.RunBackoff], Unset] = UNSET,
+        not_before: Union[Optional[Time], Unset] = UNSET,
+        deadline: Union[Optional[Time], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.AgentRun:
         """Start a run of an agent on an existing or a new thread.
 
         thread_id: default: a new thread is created
-        agent_version: default: the active version
+        thread_key: key of the thread, instead of thread_id; a thread with this key is created if
+            none exists; 1 to 512 bytes
+        agent_version: default: the active version; 1 to 100 bytes
         policy: overrides the run_policy of the thread
         dispatch: queue (default: a worker claims the run) or direct (the caller executes the run)
+        metadata: at most 102400 bytes of JSON
+        message: false: the input of the user is not also created as a message of the thread;
+            default: true for a run without parent
+        status: completed, failed or cancelled: records a run that has already ended
+        final_output: at most 1048576 bytes of JSON
+        error: at most 102400 bytes of JSON
+        stop_reason: 1 to 100 bytes
+        content: answer text for people; at most 1048576 bytes
+        content_type: 1 to 200 bytes
+        citations: at most 262144 bytes of JSON
+        metrics: measurements of the engine; at most 262144 bytes of JSON
+        messages: complete conversation of the run, in the call that ends the run; at most 8387584
+            bytes of JSON
+        generated_files: [{file_id, filename, …}], in the call that ends the run; at most 262144
+            bytes of JSON
+        extras: data of the application, in the call that ends the run; at most 262144 bytes of JSON
+        usage: usage of one call to a model that is not reported elsewhere, in the call that ends
+            the run; Cairn computes the cost
+        started_at: start of a run that is reported later, in the call that ends the run; default:
+            the time at which Cairn started the run
+        finished_at: end of a run that is reported later, in the call that ends the run; default:
+            now
+        append: assistant message to append to the context of the thread, in the call that ends the
+            run: a text, {role, content}, or true for the content of the run; at most 1048576 bytes
+            of JSON
+        reply: true: the answer of the run is also created as a message of the thread, in the call
+            that ends the run
+        lifecycle_steps: false: Cairn does not log the start or the end of the run that this call
+            causes, because the steps of the engine contain it
+        priority: order of claims: a point counts like a minute of age
+        max_attempts: failed attempts after which the run fails; null: no maximum
+        backoff: pause after a failed attempt
+        not_before: the run is not claimed before this time
+        deadline: the run fails if it is not finished at this time
         """
         answer: types.AgentRun = await self._caller.call(
             _operations.AGENTS_RUNS_CREATE, [agent_id], body={"thread_id": thread_id,
-            "input": input, "config": config, "agent_version": agent_version,
-            "parent_run_id": parent_run_id, "policy": policy, "dispatch": dispatch,
-            "metadata": metadata}, options=Options(idempotency_key=idempotency_key,
-            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+            "thread_key": thread_key, "input": input, "config": config,
+            "agent_version": agent_version, "parent_run_id": parent_run_id, "policy": policy,
+            "dispatch": dispatch, "metadata": metadata, "message": message, "status": status,
+            "final_output": final_output, "error": error, "stop_reason": stop_reason,
+            "content": content, "content_type": content_type, "citations": citations,
+            "metrics": metrics, "messages": messages, "generated_files": generated_files,
+            "extras": extras, "usage": usage, "started_at": started_at, "finished_at": finished_at,
+            "append": append, "reply": reply, "lifecycle_steps": lifecycle_steps,
+            "priority": priority, "max_attempts": max_attempts, "backoff": backoff,
+            "not_before": not_before, "deadline": deadline},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
     def list(
         self, agent_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled"], Unset] = UNSET, phase: Union[Literal["created", "initializing",
+        "planning", "executing", "awaiting_tool", "awaiting_human", "reflecting", "completed",
         "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
         parent_run_id: Union[str, Unset] = UNSET,
-        include: Union[Literal["documents"], Unset] = UNSET, principal: Optional[str] = None,
+        include: Union[Literal["documents", "messages"], Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Run]:
         """List the runs of an agent, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
+        agent: 1 to 200 bytes
         parent_run_id: only children of this run
-        include: documents: include user_input, request, state, input, content, final_output …
+        include: documents: include user_input, request, state, input, content, final_output …;
+            messages: also include the stored conversation, files and extras of each run
         """
         return self._caller.page(
             _operations.AGENTS_RUNS_LIST, [agent_id], query={"cursor": cursor, "limit": limit,
-            "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include},
-            options=Options(principal=principal, consistency=consistency, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            "status": status, "phase": phase, "agent": agent, "parent_run_id": parent_run_id,
+            "include": include}, options=Options(principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
 
@@ -849,6 +1028,7 @@ class AsyncAgents:
 
     def __init__(self, caller: AsyncCaller) -> None:
         self._caller = caller
+        self.by_name = AsyncAgentsByName(caller)
         self.versions = AsyncAgentsVersions(caller)
         self.links = AsyncAgentsLinks(caller)
         self.config = AsyncAgentsConfig(caller)
@@ -873,10 +1053,12 @@ class AsyncAgents:
     ) -> types.Agent:
         """Create an agent.
 
-        name: unique among the agents of the tenant
+        name: unique among the agents of the tenant; 1 to 200 bytes
         kind: default: agent
+        description: at most 16384 bytes
+        metadata: at most 102400 bytes of JSON
         granted_to: principals that may start runs of the agent and add it to their threads; user:*
-            is every user
+            is every user; at most 16384 bytes of JSON
         is_active: default: true
         system_prompt: {role, instructions, examples}, or the instructions as text
         tools: list of tool names or ids, or of {tool, config_overrides, is_enabled}
@@ -897,36 +1079,40 @@ class AsyncAgents:
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         name: Union[str, Unset] = UNSET,
         kind: Union[Literal["agent", "team", "workflow"], Unset] = UNSET,
-        principal: Optional[str] = None,
+        is_active: Union[bool, Unset] = UNSET, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Agent]:
         """List agents, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        name: exact name of the agent
+        name: exact name of the agent; 1 to 200 bytes
+        is_active: only agents that may start runs, or only the others
         """
         return self._caller.page(
-            _operations.AGENTS_LIST, [],
-            query={"cursor": cursor, "limit": limit, "name": name, "kind": kind},
-            options=Options(principal=principal, consistency=consistency, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.AGENTS_LIST, [], query={"cursor": cursor, "limit": limit, "name": name,
+            "kind": kind, "is_active": is_active}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def get(
-        self, agent_id: str, *, if_none_match: Optional[ETag] = None,
+        self, agent_id: str, *, include: Union[Literal["definition"], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
         principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
-    ) -> types.Agent:
-        """Read an agent."""
-        answer: types.Agent = await self._caller.call(
-            _operations.AGENTS_GET, [agent_id], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+    ) -> types.AgentWhole:
+        """Read an agent.
+
+        include: definition: include the definition of the active version
+        """
+        answer: types.AgentWhole = await self._caller.call(
+            _operations.AGENTS_GET, [agent_id], query={"include": include},
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -942,9 +1128,11 @@ class AsyncAgents:
     ) -> types.Agent:
         """Change an agent.
 
-        name: unique among the agents of the tenant
+        name: unique among the agents of the tenant; 1 to 200 bytes
+        description: at most 16384 bytes
+        metadata: at most 102400 bytes of JSON
         granted_to: principals that may start runs of the agent and add it to their threads; user:*
-            is every user
+            is every user; at most 16384 bytes of JSON
         """
         answer: types.Agent = await self._caller.call(
             _operations.AGENTS_UPDATE, [agent_id], body={"name": name, "description": description,
@@ -1025,9 +1213,13 @@ class AsyncThreadsByKey:
     ) -> types.Thread:
         """Create the thread with this key, or return the existing thread.
 
-        agent: name of the agent that works on the thread; default agent of new runs
-        context: state of the conversation: summary, tail, meta
-        metadata: scalar members can be used as filters
+        title: at most 1000 bytes
+        agent: name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes
+        context: state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON
+        preferences: at most 1048576 bytes of JSON
+        important_steps: at most 1048576 bytes of JSON
+        metadata: scalar members can be used as filters; at most 102400 bytes of JSON
+        error: at most 102400 bytes of JSON
         run_policy: handling of a new run while another run is active
         prune_on_completion: delete the events of a run when it is finished
         event_max_age_s: maximum age of events in seconds; older events are deleted
@@ -1043,16 +1235,17 @@ class AsyncThreadsByKey:
         return answer
 
     async def get(
-        self, key: str, *, if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        self, key: str, *, if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Read the thread with this key."""
         answer: types.Thread = await self._caller.call(
-            _operations.THREADS_BY_KEY_GET, [key], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.THREADS_BY_KEY_GET, [key], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1073,7 +1266,7 @@ class AsyncThreadsStatesVersions:
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of a state document of a thread.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -1116,7 +1309,7 @@ class AsyncThreadsStates:
     ) -> AsyncPages[types.State]:
         """List the state documents of a thread by name.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -1128,17 +1321,17 @@ class AsyncThreadsStates:
         )
 
     async def get(
-        self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, thread_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.State:
         """Read a state document of a thread."""
         answer: types.State = await self._caller.call(
-            _operations.THREADS_STATES_GET, [thread_id, name],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_STATES_GET, [thread_id, name], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1154,9 +1347,12 @@ class AsyncThreadsStates:
     ) -> types.State:
         """Write a state document of a thread; omitted members stay unchanged.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.THREADS_STATES_PUT, [thread_id, name], body={"description": description,
@@ -1177,9 +1373,12 @@ class AsyncThreadsStates:
     ) -> types.State:
         """Change a state document of a thread.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.THREADS_STATES_UPDATE, [thread_id, name], body={"description": description,
@@ -1233,7 +1432,7 @@ class AsyncThreadsAgentsStatesVersions:
     ) -> AsyncPages[types.StateVersion]:
         """List the versions of a state document of an agent in a thread.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -1277,7 +1476,7 @@ class AsyncThreadsAgentsStates:
     ) -> AsyncPages[types.State]:
         """List the state documents of an agent in a thread by name.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include data, json_schema and ui_schema
         """
@@ -1289,8 +1488,8 @@ class AsyncThreadsAgentsStates:
         )
 
     async def get(
-        self, thread_id: str, agent_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, thread_id: str, agent_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -1298,7 +1497,7 @@ class AsyncThreadsAgentsStates:
         """Read a state document of an agent in a thread."""
         answer: types.State = await self._caller.call(
             _operations.THREADS_AGENTS_STATES_GET, [thread_id, agent_id, name],
-            options=Options(if_none_match=if_none_match, principal=principal,
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -1315,9 +1514,12 @@ class AsyncThreadsAgentsStates:
     ) -> types.State:
         """Write a state document of an agent in a thread; omitted members stay unchanged.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.THREADS_AGENTS_STATES_PUT, [thread_id, agent_id, name],
@@ -1340,9 +1542,12 @@ class AsyncThreadsAgentsStates:
     ) -> types.State:
         """Change a state document of an agent in a thread.
 
-        data: an object or an array
-        json_schema: JSON Schema 2020-12 that every write of data must satisfy
-        ui_schema: hints for displaying the document; Cairn does not interpret them
+        description: at most 16384 bytes
+        data: an object or an array; at most 1048576 bytes of JSON
+        json_schema: JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes
+            of JSON
+        ui_schema: hints for displaying the document; Cairn does not interpret them; at most 262144
+            bytes of JSON
         """
         answer: types.State = await self._caller.call(
             _operations.THREADS_AGENTS_STATES_UPDATE, [thread_id, agent_id, name],
@@ -1395,14 +1600,15 @@ class AsyncThreadsResumption:
         self._caller = caller
 
     async def get(
-        self, thread_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Resumption:
         """Read the data needed to resume a thread."""
         answer: types.Resumption = await self._caller.call(
-            _operations.THREADS_RESUMPTION_GET, [thread_id],
-            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            _operations.THREADS_RESUMPTION_GET, [thread_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
@@ -1427,37 +1633,43 @@ class AsyncThreadsResumption:
         last_known_output_tokens: Union[int, Unset] = UNSET,
         current_step: Union[int, Unset] = UNSET,
         conversation_history: Union[Sequence[Mapping[str, Any]], Unset] = UNSET,
-        title: Union[Optional[str], Unset] = UNSET, if_match: Optional[ETag] = None,
-        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
-        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
-        request_max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        title: Union[Optional[str], Unset] = UNSET, total_runs: Union[int, Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
+        timeout: Optional[float] = None, request_max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Resumption:
         """Write the resumption of a thread; omitted members get their defaults.
 
-        system_prompt: default: role and instructions of the agent version of the newest run
-        model: default: the default_model of the agent version of the newest run
+        system_prompt: default: role and instructions of the agent version of the newest run; at
+            most 262144 bytes
+        model: default: the default_model of the agent version of the newest run; 1 to 255 bytes
         max_steps: default: 50
         thinking_tokens: default: 0
         max_tokens: default: 2048
-        container_id: container in which code is executed
-        messages: compacted messages; unchanged if a write omits them
-        tool_schemas: client tools: [{name, description, input_schema}]
-        server_tools: objects that describe tools of the model's provider
-        beta_headers: texts
-        api_kwargs: arguments for the provider: temperature …
-        formatter: format of the stream: xml, json …
-        compactor_type: name of the type
-        memory_store_type: name of the type
-        file_registry: map of file ids to {filename, storage_path …}
-        extras: other data of the application
+        container_id: container in which code is executed; 1 to 255 bytes
+        messages: compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON
+        tool_schemas: client tools: [{name, description, input_schema}]; at most 1048576 bytes of
+            JSON
+        server_tools: objects that describe tools of the model's provider; at most 262144 bytes of
+            JSON
+        beta_headers: texts; at most 262144 bytes of JSON
+        api_kwargs: arguments for the provider: temperature …; at most 262144 bytes of JSON
+        formatter: format of the stream: xml, json …; 1 to 255 bytes
+        compactor_type: name of the type; 1 to 255 bytes
+        memory_store_type: name of the type; 1 to 255 bytes
+        file_registry: map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON
+        extras: other data of the application; at most 262144 bytes of JSON
         max_retries: default: 5
-        base_delay: seconds before the first retry, in whole milliseconds; default: 1
+        base_delay: seconds before the first retry; default: 1; rounded to 3 digits after the point
         last_known_input_tokens: tokens of the last run
         last_known_output_tokens: tokens of the last run
         current_step: step from which the run continues
         conversation_history: all messages of the unfinished run; copied to the history entry when
-            the run ends
-        title: title of the thread
+            the run ends; at most 8387584 bytes of JSON
+        title: title of the thread; at most 1000 bytes
+        total_runs: a greater number than that of the thread's runs adds runs from before Cairn; a
+            smaller one changes nothing
         """
         answer: types.Resumption = await self._caller.call(
             _operations.THREADS_RESUMPTION_PUT, [thread_id], body={"system_prompt": system_prompt,
@@ -1470,7 +1682,7 @@ class AsyncThreadsResumption:
             "file_registry": file_registry, "extras": extras, "max_retries": max_retries,
             "base_delay": base_delay, "last_known_input_tokens": last_known_input_tokens,
             "last_known_output_tokens": last_known_output_tokens, "current_step": current_step,
-            "conversation_history": conversation_history, "title": title},
+            "conversation_history": conversation_history, "title": title, "total_runs": total_runs},
             options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             fencing_token=fencing_token, timeout=timeout, max_retries=request_max_retries,
             headers=headers),
@@ -1497,7 +1709,7 @@ class AsyncThreadsResumption:
         last_known_output_tokens: Union[int, Unset] = UNSET,
         current_step: Union[int, Unset] = UNSET,
         conversation_history: Union[Sequence[Mapping[str, Any]], Unset] = UNSET,
-        title: Union[Optional[str], Unset] = UNSET,
+        title: Union[Optional[str], Unset] = UNSET, total_runs: Union[int, Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
@@ -1505,30 +1717,35 @@ class AsyncThreadsResumption:
     ) -> types.Resumption:
         """Change the resumption of a thread.
 
-        system_prompt: default: role and instructions of the agent version of the newest run
-        model: default: the default_model of the agent version of the newest run
+        system_prompt: default: role and instructions of the agent version of the newest run; at
+            most 262144 bytes
+        model: default: the default_model of the agent version of the newest run; 1 to 255 bytes
         max_steps: default: 50
         thinking_tokens: default: 0
         max_tokens: default: 2048
-        container_id: container in which code is executed
-        messages: compacted messages; unchanged if a write omits them
-        tool_schemas: client tools: [{name, description, input_schema}]
-        server_tools: objects that describe tools of the model's provider
-        beta_headers: texts
-        api_kwargs: arguments for the provider: temperature …
-        formatter: format of the stream: xml, json …
-        compactor_type: name of the type
-        memory_store_type: name of the type
-        file_registry: map of file ids to {filename, storage_path …}
-        extras: other data of the application
+        container_id: container in which code is executed; 1 to 255 bytes
+        messages: compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON
+        tool_schemas: client tools: [{name, description, input_schema}]; at most 1048576 bytes of
+            JSON
+        server_tools: objects that describe tools of the model's provider; at most 262144 bytes of
+            JSON
+        beta_headers: texts; at most 262144 bytes of JSON
+        api_kwargs: arguments for the provider: temperature …; at most 262144 bytes of JSON
+        formatter: format of the stream: xml, json …; 1 to 255 bytes
+        compactor_type: name of the type; 1 to 255 bytes
+        memory_store_type: name of the type; 1 to 255 bytes
+        file_registry: map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON
+        extras: other data of the application; at most 262144 bytes of JSON
         max_retries: default: 5
-        base_delay: seconds before the first retry, in whole milliseconds; default: 1
+        base_delay: seconds before the first retry; default: 1; rounded to 3 digits after the point
         last_known_input_tokens: tokens of the last run
         last_known_output_tokens: tokens of the last run
         current_step: step from which the run continues
         conversation_history: all messages of the unfinished run; copied to the history entry when
-            the run ends
-        title: title of the thread
+            the run ends; at most 8387584 bytes of JSON
+        title: title of the thread; at most 1000 bytes
+        total_runs: a greater number than that of the thread's runs adds runs from before Cairn; a
+            smaller one changes nothing
         """
         answer: types.Resumption = await self._caller.call(
             _operations.THREADS_RESUMPTION_UPDATE, [thread_id],
@@ -1542,10 +1759,10 @@ class AsyncThreadsResumption:
             "file_registry": file_registry, "extras": extras, "max_retries": max_retries,
             "base_delay": base_delay, "last_known_input_tokens": last_known_input_tokens,
             "last_known_output_tokens": last_known_output_tokens, "current_step": current_step,
-            "conversation_history": conversation_history, "title": title}, json_patch=json_patch,
-            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
-            fencing_token=fencing_token, timeout=timeout, max_retries=request_max_retries,
-            headers=headers),
+            "conversation_history": conversation_history, "title": title, "total_runs": total_runs},
+            json_patch=json_patch, options=Options(if_match=if_match, if_none_match=if_none_match,
+            principal=principal, fencing_token=fencing_token, timeout=timeout,
+            max_retries=request_max_retries, headers=headers),
         )
         return answer
 
@@ -1559,8 +1776,8 @@ class AsyncThreadsResumption:
     ) -> types.Resumption:
         """Append to the messages of a resumption.
 
-        append: messages to append to messages
-        append_history: messages to append to conversation_history
+        append: messages to append to messages; at most 8387584 bytes of JSON
+        append_history: messages to append to conversation_history; at most 8387584 bytes of JSON
         """
         answer: types.Resumption = await self._caller.call(
             _operations.THREADS_RESUMPTION_APPEND, [thread_id],
@@ -1587,7 +1804,7 @@ class AsyncThreadsHistory:
     ) -> AsyncPages[types.HistoryEntry]:
         """List the finished runs of a thread as a conversation, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: messages: include the complete conversation of each run
         """
@@ -1599,8 +1816,8 @@ class AsyncThreadsHistory:
         )
 
     async def get(
-        self, thread_id: str, sequence: int, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, thread_id: str, sequence: int, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -1608,7 +1825,7 @@ class AsyncThreadsHistory:
         """Read one complete entry of the history."""
         answer: types.HistoryEntry = await self._caller.call(
             _operations.THREADS_HISTORY_GET, [thread_id, sequence],
-            options=Options(if_none_match=if_none_match, principal=principal,
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -1627,10 +1844,12 @@ class AsyncThreadsHistory:
     ) -> types.HistoryEntry:
         """Set the messages, files and extras of a history entry.
 
-        messages: complete conversation of the run, not compacted
+        messages: complete conversation of the run, not compacted; at most 8387584 bytes of JSON
+        final_response: at most 1048576 bytes
         stop_reason: end_turn, max_steps, tool_use …; default of failed and cancelled runs: the
-            status
-        generated_files: [{file_id, filename, …}]
+            status; 1 to 200 bytes
+        generated_files: [{file_id, filename, …}]; at most 262144 bytes of JSON
+        extras: at most 262144 bytes of JSON
         """
         answer: types.HistoryEntry = await self._caller.call(
             _operations.THREADS_HISTORY_UPDATE, [thread_id, sequence], body={"messages": messages,
@@ -1659,27 +1878,91 @@ class AsyncThreadsRuns:
         model: Union[Optional[str], Unset] = UNSET, provider: Union[Optional[str], Unset] = UNSET,
         request: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
         state: Union[Mapping[str, Any], Unset] = UNSET,
-        metadata: Union[Mapping[str, Any], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        metadata: Union[Mapping[str, Any], Unset] = UNSET, message: Union[bool, Unset] = UNSET,
+        status: Union[Optional[Literal["queued", "running", "waiting_for_input", "paused",
+        "completed", "failed", "cancelled", "None"]], Unset] = UNSET, final_output: Any = UNSET,
+        error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        stop_reason: Union[Optional[str], Unset] = UNSET,
+        content: Union[Optional[str], Unset] = UNSET,
+        content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
+        metrics: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        messages: Union[Optional[Sequence[Mapping[str, Any]]], Unset] = UNSET,
+        generated_files: Union[Optional[Sequence[Mapping[str, Any]]], Unset] = UNSET,
+        extras: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        usage: Union[Optional[types.UsageReport], Unset] = UNSET,
+        started_at: Union[Optional[Time], Unset] = UNSET,
+        finished_at: Union[Optional[Time], Unset] = UNSET, append: Any = UNSET,
+        reply: Union[Optional[bool], Unset] = UNSET,
+        lifecycle_steps: Union[Optional[bool], Unset] = UNSET, priority: Union[int, Unset] = UNSET,
+        max_attempts: Union[Optional[int], Unset] = UNSET,
+        backoff: Union[Optional[types.RunBackoff], Unset] = UNSET,
+        not_before: Union[Optional[Time], Unset] = UNSET,
+        deadline: Union[Optional[Time], Unset] = UNSET, idempotency_key: Optional[str] = None,
         principal: Optional[str] = None, timeout: Optional[float] = None,
         max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
-        """Start a run.
+        """Start a run, or record a finished one.
 
-        user_input: message that triggers the run
+        user_input: message that triggers the run; at most 262144 bytes
         policy: overrides the run_policy of the thread
         dispatch: queue (default: a worker claims the run) or direct (the caller executes the run)
         agent: agent name by which a worker claims the run; default: the name from agent_id or the
-            thread
+            thread; 1 to 200 bytes
         agent_id: agent that the run executes
-        agent_version: only with agent_id; default: the active version
-        request: complete request for the run: a message with attachments …
+        agent_version: only with agent_id; default: the active version; 1 to 100 bytes
+        model: 1 to 200 bytes
+        provider: 1 to 100 bytes
+        request: complete request for the run: a message with attachments …; at most 262144 bytes of
+            JSON
+        state: at most 1048576 bytes of JSON
+        metadata: at most 102400 bytes of JSON
+        message: false: the input of the user is not also created as a message of the thread;
+            default: true for a run without parent
+        status: completed, failed or cancelled: records a run that has already ended
+        final_output: at most 1048576 bytes of JSON
+        error: at most 102400 bytes of JSON
+        stop_reason: 1 to 100 bytes
+        content: answer text for people; at most 1048576 bytes
+        content_type: 1 to 200 bytes
+        citations: at most 262144 bytes of JSON
+        metrics: measurements of the engine; at most 262144 bytes of JSON
+        messages: complete conversation of the run, in the call that ends the run; at most 8387584
+            bytes of JSON
+        generated_files: [{file_id, filename, …}], in the call that ends the run; at most 262144
+            bytes of JSON
+        extras: data of the application, in the call that ends the run; at most 262144 bytes of JSON
+        usage: usage of one call to a model that is not reported elsewhere, in the call that ends
+            the run; Cairn computes the cost
+        started_at: start of a run that is reported later, in the call that ends the run; default:
+            the time at which Cairn started the run
+        finished_at: end of a run that is reported later, in the call that ends the run; default:
+            now
+        append: assistant message to append to the context of the thread, in the call that ends the
+            run: a text, {role, content}, or true for the content of the run; at most 1048576 bytes
+            of JSON
+        reply: true: the answer of the run is also created as a message of the thread, in the call
+            that ends the run
+        lifecycle_steps: false: Cairn does not log the start or the end of the run that this call
+            causes, because the steps of the engine contain it
+        priority: order of claims: a point counts like a minute of age
+        max_attempts: failed attempts after which the run fails; null: no maximum
+        backoff: pause after a failed attempt
+        not_before: the run is not claimed before this time
+        deadline: the run fails if it is not finished at this time
         """
         answer: types.Run = await self._caller.call(
             _operations.THREADS_RUNS_CREATE, [thread_id], body={"user_input": user_input,
             "ask_clarifications": ask_clarifications, "policy": policy, "dispatch": dispatch,
             "parent_run_id": parent_run_id, "agent": agent, "agent_id": agent_id,
             "agent_version": agent_version, "model": model, "provider": provider,
-            "request": request, "state": state, "metadata": metadata},
+            "request": request, "state": state, "metadata": metadata, "message": message,
+            "status": status, "final_output": final_output, "error": error,
+            "stop_reason": stop_reason, "content": content, "content_type": content_type,
+            "citations": citations, "metrics": metrics, "messages": messages,
+            "generated_files": generated_files, "extras": extras, "usage": usage,
+            "started_at": started_at, "finished_at": finished_at, "append": append, "reply": reply,
+            "lifecycle_steps": lifecycle_steps, "priority": priority, "max_attempts": max_attempts,
+            "backoff": backoff, "not_before": not_before, "deadline": deadline},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -1689,25 +1972,29 @@ class AsyncThreadsRuns:
         self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, status: Union[Literal["queued", "running",
         "waiting_for_input", "paused", "completed", "failed", "cancelled"], Unset] = UNSET,
+        phase: Union[Literal["created", "initializing", "planning", "executing", "awaiting_tool",
+        "awaiting_human", "reflecting", "completed", "failed", "cancelled"], Unset] = UNSET,
         agent: Union[str, Unset] = UNSET, parent_run_id: Union[str, Unset] = UNSET,
-        include: Union[Literal["documents"], Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
-        principal: Optional[str] = None,
+        include: Union[Literal["documents", "messages"], Unset] = UNSET,
+        agent_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Run]:
         """List the runs of a thread, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
+        agent: 1 to 200 bytes
         parent_run_id: only children of this run
-        include: documents: include user_input, request, state, input, content, final_output …
+        include: documents: include user_input, request, state, input, content, final_output …;
+            messages: also include the stored conversation, files and extras of each run
         """
         return self._caller.page(
             _operations.THREADS_RUNS_LIST, [thread_id], query={"cursor": cursor, "limit": limit,
-            "status": status, "agent": agent, "parent_run_id": parent_run_id, "include": include,
-            "agent_id": agent_id}, options=Options(principal=principal, consistency=consistency,
-            timeout=timeout, max_retries=max_retries, headers=headers),
+            "status": status, "phase": phase, "agent": agent, "parent_run_id": parent_run_id,
+            "include": include, "agent_id": agent_id}, options=Options(principal=principal,
+            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
 
@@ -1746,9 +2033,10 @@ class AsyncThreadsEvents(AsyncFollowThread):
     ) -> Union[types.EventsAppended, types.Event]:
         """Append one or more events.
 
-        kind: progress, status, warning, error, final, or an application kind that contains a dot
-        text: text for people
-        payload: data for programs
+        kind: progress, status, warning, error, final, or an application kind that contains a dot; 1
+            to 64 bytes
+        text: text for people; at most 16384 bytes
+        payload: data for programs; at most 131072 bytes of JSON
         run_id: run of this thread that the event is about
         events: list of events instead of one event; either all events are appended or none
         """
@@ -1769,7 +2057,9 @@ class AsyncThreadsEvents(AsyncFollowThread):
     ) -> AsyncPages[types.Event]:
         """Read events after a cursor; ?wait= enables long polling.
 
-        after: cursor: return events after it; default: from the oldest stored event
+        after: cursor: return events after it; default: from the oldest stored event; at most 64
+            bytes
+        kind: 1 to 64 bytes
         limit: events per page; default: 100
         wait: seconds to wait if no event is available
         """
@@ -1809,14 +2099,15 @@ class AsyncThreadsParticipantsMe:
         self._caller = caller
 
     async def get(
-        self, thread_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Read your own participant."""
         answer: types.Participant = await self._caller.call(
-            _operations.THREADS_PARTICIPANTS_ME_GET, [thread_id],
-            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
+            _operations.THREADS_PARTICIPANTS_ME_GET, [thread_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
         return answer
@@ -1834,10 +2125,11 @@ class AsyncThreadsParticipantsMe:
         """Change your own participant.
 
         role: default: assistant for an agent, otherwise user
-        name: default: the name of the principal
-        image: URI of an image
-        status: current activity, as free text
+        name: default: the name of the principal; 1 to 200 bytes
+        image: URI of an image; at most 2000 bytes
+        status: current activity, as free text; at most 500 bytes
         permission: default: read_write
+        metadata: at most 16384 bytes of JSON
         active: false if the participant has left and has no access
         """
         answer: types.Participant = await self._caller.call(
@@ -1870,8 +2162,8 @@ class AsyncThreadsParticipantsMe:
     ) -> types.Participant:
         """Report that your own participant is online.
 
-        ttl_s: seconds for which the participant is online; default: 60; 0: offline at once
-        status: current activity, as free text
+        ttl_s: seconds for which the participant is online at least; default: 60; 0: offline at once
+        status: current activity, as free text; at most 500 bytes
         """
         answer: types.Participant = await self._caller.call(
             _operations.THREADS_PARTICIPANTS_ME_HEARTBEAT, [thread_id],
@@ -1900,12 +2192,13 @@ class AsyncThreadsParticipants:
     ) -> types.Participant:
         """Add a participant, or readmit a participant that has left.
 
-        principal: user:NAME or agent:UUID; unique within the thread
+        principal: user:NAME or agent:UUID; unique within the thread; 1 to 256 bytes
         role: default: assistant for an agent, otherwise user
-        name: default: the name of the principal
-        image: URI of an image
-        status: current activity, as free text
+        name: default: the name of the principal; 1 to 200 bytes
+        image: URI of an image; at most 2000 bytes
+        status: current activity, as free text; at most 500 bytes
         permission: default: read_write
+        metadata: at most 16384 bytes of JSON
         """
         answer: types.Participant = await self._caller.call(
             _operations.THREADS_PARTICIPANTS_ADD, [thread_id], body={"principal": principal,
@@ -1925,9 +2218,10 @@ class AsyncThreadsParticipants:
     ) -> AsyncPages[types.Participant]:
         """List the participants of a thread, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         active: true: only current participants; false: only former participants
+        principal: 1 to 256 bytes
         """
         return self._caller.page(
             _operations.THREADS_PARTICIPANTS_LIST, [thread_id], query={"cursor": cursor,
@@ -1937,15 +2231,16 @@ class AsyncThreadsParticipants:
         )
 
     async def get(
-        self, thread_id: str, participant_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, participant_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Participant:
         """Read a participant."""
         answer: types.Participant = await self._caller.call(
             _operations.THREADS_PARTICIPANTS_GET, [thread_id, participant_id],
-            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -1962,10 +2257,11 @@ class AsyncThreadsParticipants:
         """Change a participant.
 
         role: default: assistant for an agent, otherwise user
-        name: default: the name of the principal
-        image: URI of an image
-        status: current activity, as free text
+        name: default: the name of the principal; 1 to 200 bytes
+        image: URI of an image; at most 2000 bytes
+        status: current activity, as free text; at most 500 bytes
         permission: default: read_write
+        metadata: at most 16384 bytes of JSON
         active: false if the participant has left and has no access
         """
         answer: types.Participant = await self._caller.call(
@@ -1998,8 +2294,8 @@ class AsyncThreadsParticipants:
     ) -> types.Participant:
         """Report that a participant is online.
 
-        ttl_s: seconds for which the participant is online; default: 60; 0: offline at once
-        status: current activity, as free text
+        ttl_s: seconds for which the participant is online at least; default: 60; 0: offline at once
+        status: current activity, as free text; at most 500 bytes
         """
         answer: types.Participant = await self._caller.call(
             _operations.THREADS_PARTICIPANTS_HEARTBEAT, [thread_id, participant_id],
@@ -2026,7 +2322,7 @@ class AsyncThreadsMessagesVersions:
     ) -> AsyncPages[types.MessageVersion]:
         """List the previous versions of a message, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: debug: include debug in the metadata
         """
@@ -2084,9 +2380,11 @@ class AsyncThreadsMessages:
     ) -> Union[types.MessagesCreated, types.Message]:
         """Send one or more messages.
 
-        content: required, may be empty; format of a command: /name argument key=value
+        content: required, may be empty; format of a command: /name argument key=value; at most
+            1048576 bytes
+        content_type: 1 to 200 bytes
         type: default: chat
-        metadata: at most 100 KiB without debug; debug: at most 1 MiB
+        metadata: at most 100 KiB without debug; debug: at most 1 MiB; at most 1152000 bytes of JSON
         filenames: names of files of the thread
         sender_id: participant; a key with a principal must send as this principal
         run_id: run of this thread to which the message belongs
@@ -2116,8 +2414,10 @@ class AsyncThreadsMessages:
     ) -> AsyncPages[types.Message]:
         """Read messages before or after a cursor.
 
-        before: cursor: return messages before it, newest first; default order: newest first
-        after: cursor: return messages after it, oldest first; 0: from the first message
+        before: cursor: return messages before it, newest first; default order: newest first; at
+            most 20 bytes
+        after: cursor: return messages after it, oldest first; 0: from the first message; at most 20
+            bytes
         limit: items per page; default: 50
         include: debug: include debug in the metadata
         """
@@ -2129,7 +2429,7 @@ class AsyncThreadsMessages:
         )
 
     def search(
-        self, thread_id: str, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET,
+        self, thread_id: str, *, q: str, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -2137,8 +2437,8 @@ class AsyncThreadsMessages:
     ) -> AsyncPages[types.Message]:
         """Search the messages of a thread by words, newest first.
 
-        q: required words: word "a phrase" begin* -not
-        cursor: next_cursor of the previous page
+        q: required words: word "a phrase" begin* -not; 1 to 1000 bytes
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -2149,7 +2449,8 @@ class AsyncThreadsMessages:
 
     async def get(
         self, thread_id: str, message_id: str, *, include: Union[Literal["debug"], Unset] = UNSET,
-        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -2160,7 +2461,7 @@ class AsyncThreadsMessages:
         """
         answer: types.Message = await self._caller.call(
             _operations.THREADS_MESSAGES_GET, [thread_id, message_id], query={"include": include},
-            options=Options(if_none_match=if_none_match, principal=principal,
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -2175,9 +2476,11 @@ class AsyncThreadsMessages:
     ) -> types.Message:
         """Edit a message; the previous version is kept.
 
-        content_type: media type of the content; default: text/plain
+        content: at most 1048576 bytes
+        content_type: media type of the content; default: text/plain; 1 to 200 bytes
         metadata: any members, besides attribution, href, footer_items, tool_calls and tool_result;
-            debug is stored separately and returned only with include=debug
+            debug is stored separately and returned only with include=debug; at most 1152000 bytes
+            of JSON
         filenames: names of files of the thread
         """
         answer: types.Message = await self._caller.call(
@@ -2231,8 +2534,10 @@ class AsyncThreadsCheckpointsWrites:
     ) -> types.CheckpointWritten:
         """Record writes of a task for the next checkpoint; existing writes are kept.
 
+        task_id: 1 to 500 bytes
+        task_path: at most 4000 bytes
         ahead: accept writes for a checkpoint that does not exist yet
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         """
         answer: types.CheckpointWritten = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_WRITES_PUT, [thread_id, checkpoint_id],
@@ -2252,7 +2557,7 @@ class AsyncThreadsCheckpointsWrites:
     ) -> types.CheckpointWrites:
         """Read the pending writes of a checkpoint.
 
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         """
         answer: types.CheckpointWrites = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_WRITES_GET, [thread_id, checkpoint_id],
@@ -2288,17 +2593,18 @@ class AsyncThreadsCheckpoints:
         """Put a checkpoint, complete or as changes to its parent.
 
         id: any UUID; default: a new UUID of version 7
-        namespace: default: "", the outermost graph
+        namespace: default: "", the outermost graph; at most 1000 bytes
         parent_id: default: the latest checkpoint of the namespace; null: no parent
         expected_latest: reject with 409 if the latest checkpoint has another id; null: if any
             checkpoint exists
-        channel_values: all values; alternative to changes
+        channel_values: all values; alternative to changes; at most 8388608 bytes of JSON
         changes: differences from the values of the parent
-        channel_versions: a number or a string for each channel
-        versions_seen: versions that each node has seen
-        pending_sends: [{channel, value}]: queued tool calls and messages
-        metadata: scalar members can be used as filters
-        node: node of the graph, shown in lists
+        channel_versions: a number or a string for each channel; at most 1048576 bytes of JSON
+        versions_seen: versions that each node has seen; at most 1048576 bytes of JSON
+        pending_sends: [{channel, value}]: queued tool calls and messages; at most 4194304 bytes of
+            JSON
+        metadata: scalar members can be used as filters; at most 262144 bytes of JSON
+        node: node of the graph, shown in lists; at most 200 bytes
         replace: overwrite an existing checkpoint with this id instead of returning 409
         """
         answer: types.Checkpoint = await self._caller.call(
@@ -2315,7 +2621,8 @@ class AsyncThreadsCheckpoints:
     def list(
         self, thread_id: str, *, cursor: Union[str, Unset] = UNSET,
         limit: Union[int, Unset] = UNSET, namespace: Union[str, Unset] = UNSET,
-        id_before: Union[str, Unset] = UNSET,
+        id_before: Union[str, Unset] = UNSET, from_: Union[Time, Unset] = UNSET,
+        to: Union[Time, Unset] = UNSET,
         include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
         before: Union[str, Unset] = UNSET, run_id: Union[str, Unset] = UNSET,
         metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
@@ -2325,17 +2632,19 @@ class AsyncThreadsCheckpoints:
     ) -> AsyncPages[types.Checkpoint]:
         """List the checkpoints of a thread, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        namespace: only this namespace; empty: the outermost graph
+        namespace: only this namespace; empty: the outermost graph; at most 1000 bytes
         id_before: only checkpoints with a smaller id; no checkpoint with this id has to exist
+        from_: only checkpoints put at or after this time
+        to: only checkpoints put before this time
         include: values (with their versions), writes, or all
         before: only checkpoints that were put before this one
         """
         return self._caller.page(
             _operations.THREADS_CHECKPOINTS_LIST, [thread_id], query={"cursor": cursor,
-            "limit": limit, "namespace": namespace, "id_before": id_before, "include": include,
-            "before": before, "run_id": run_id, **metadata_filter(metadata)},
+            "limit": limit, "namespace": namespace, "id_before": id_before, "from": from_, "to": to,
+            "include": include, "before": before, "run_id": run_id, **metadata_filter(metadata)},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -2347,7 +2656,7 @@ class AsyncThreadsCheckpoints:
     ) -> types.CheckpointsPruned:
         """Delete the checkpoints of a thread or of one namespace.
 
-        namespace: only this namespace; empty: the outermost graph
+        namespace: only this namespace; empty: the outermost graph; at most 1000 bytes
         """
         answer: types.CheckpointsPruned = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_DELETE_ALL, [thread_id], query={"namespace": namespace},
@@ -2363,7 +2672,7 @@ class AsyncThreadsCheckpoints:
     ) -> types.Checkpoint:
         """Read the latest checkpoint of a namespace, with values and pending writes.
 
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         """
         answer: types.Checkpoint = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_LATEST, [thread_id], query={"namespace": namespace},
@@ -2381,7 +2690,7 @@ class AsyncThreadsCheckpoints:
     ) -> types.Checkpoint:
         """Read a checkpoint with its values and pending writes.
 
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         """
         answer: types.Checkpoint = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_GET, [thread_id, checkpoint_id],
@@ -2398,7 +2707,7 @@ class AsyncThreadsCheckpoints:
     ) -> types.CheckpointDeltas:
         """Read the writes to channels since their last values, along the parents.
 
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         channels: names of the channels
         """
         answer: types.CheckpointDeltas = await self._caller.call(
@@ -2421,7 +2730,7 @@ class AsyncThreadsCheckpoints:
         keep_latest: number of checkpoints to keep in each namespace; default: 1
         older_than: only checkpoints that were put before this time
         older_than_s: alternative to older_than: an age in seconds
-        namespace: only this namespace
+        namespace: only this namespace; at most 1000 bytes
         """
         answer: types.CheckpointsPruned = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_PRUNE, [thread_id], body={"keep_latest": keep_latest,
@@ -2453,7 +2762,7 @@ class AsyncThreadsCheckpoints:
     ) -> types.CheckpointDiff:
         """Compare two checkpoints, channel by channel.
 
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         """
         answer: types.CheckpointDiff = await self._caller.call(
             _operations.THREADS_CHECKPOINTS_DIFF, [thread_id, checkpoint_id, other_id],
@@ -2477,7 +2786,7 @@ class AsyncThreadsSharesRedemptions:
     ) -> AsyncPages[types.Redemption]:
         """List the redemptions of a share, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -2507,7 +2816,7 @@ class AsyncThreadsShares:
 
         kind: participate: join this thread; copy: receive a copy of the thread
         permission: default: read; always read_write for copy
-        label: description for people
+        label: description for people; at most 200 bytes
         max_redemptions: maximum number of redemptions; default: unlimited
         expires_at: end of redemption; access that was given before is kept
         """
@@ -2527,7 +2836,7 @@ class AsyncThreadsShares:
     ) -> AsyncPages[types.Share]:
         """List the shares of a thread, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -2537,15 +2846,16 @@ class AsyncThreadsShares:
         )
 
     async def get(
-        self, thread_id: str, share_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, share_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Share:
         """Read a share."""
         answer: types.Share = await self._caller.call(
             _operations.THREADS_SHARES_GET, [thread_id, share_id],
-            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -2578,7 +2888,7 @@ class AsyncThreadsFilesVersions:
     ) -> AsyncPages[types.FileVersion]:
         """List the versions of a file, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -2588,15 +2898,16 @@ class AsyncThreadsFilesVersions:
         )
 
     def download(
-        self, thread_id: str, name: str, version: int, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, thread_id: str, name: str, version: int, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncDownloads:
         """Read the bytes of a version."""
         return self._caller.download(
             _operations.THREADS_FILES_VERSIONS_DOWNLOAD, [thread_id, name, version],
-            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def delete(
@@ -2629,9 +2940,9 @@ class AsyncThreadsFiles(AsyncResumableUploads):
     ) -> AsyncPages[types.File]:
         """List the files of a thread by name.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        prefix: prefix of the names
+        prefix: prefix of the names; 1 to 255 bytes
         """
         return self._caller.page(
             _operations.THREADS_FILES_LIST, [thread_id],
@@ -2658,9 +2969,9 @@ class AsyncThreadsFiles(AsyncResumableUploads):
 
     def download(
         self, thread_id: str, name: str, *, version: Union[int, Unset] = UNSET,
-        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncDownloads:
         """Read the bytes of a file; default: of the newest version.
 
@@ -2668,8 +2979,8 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         """
         return self._caller.download(
             _operations.THREADS_FILES_DOWNLOAD, [thread_id, name], query={"version": version},
-            options=Options(if_none_match=if_none_match, principal=principal, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
     async def delete(
@@ -2684,17 +2995,17 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         )
 
     async def get(
-        self, thread_id: str, name: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, thread_id: str, name: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.File:
         """Read the description of a file."""
         answer: types.File = await self._caller.call(
-            _operations.THREADS_FILES_GET, [thread_id, name],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.THREADS_FILES_GET, [thread_id, name], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -2706,7 +3017,7 @@ class AsyncThreadsFiles(AsyncResumableUploads):
     ) -> types.File:
         """Change a file's metadata.
 
-        metadata: any JSON object
+        metadata: any JSON object; at most 16384 bytes of JSON
         """
         answer: types.File = await self._caller.call(
             _operations.THREADS_FILES_UPDATE, [thread_id, name], body={"metadata": metadata},
@@ -2784,7 +3095,7 @@ class AsyncThreadsFiles(AsyncResumableUploads):
         """Copy a file to another thread or name.
 
         to_thread_id: target thread
-        to_name: name in the target thread; default: the same name
+        to_name: name in the target thread; default: the same name; 1 to 255 bytes
         version: version to copy; default: the current version
         history: copy the previous versions too
         if_exists: if the target has a file of that name: refuse (default) or add_version
@@ -2814,12 +3125,13 @@ class AsyncThreadsUploads:
     ) -> types.Upload:
         """Start a resumable upload.
 
-        name: name of the file
+        name: name of the file; 1 to 255 bytes
         size_bytes: size of the complete file
-        content_type: default: derived from the name
+        content_type: default: derived from the name; 1 to 255 bytes
         expected_version: required version of the file when the upload is completed; 0: the file
             must not exist
-        sha256: SHA-256 of the complete file in hexadecimal, compared with the received bytes
+        sha256: SHA-256 of the complete file in hexadecimal, compared with the received bytes; 64
+            bytes
         """
         answer: types.Upload = await self._caller.call(
             _operations.THREADS_UPLOADS_CREATE, [thread_id], body={"name": name,
@@ -2838,7 +3150,7 @@ class AsyncThreadsUploads:
     ) -> AsyncPages[types.Upload]:
         """List the unfinished uploads, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -2938,10 +3250,14 @@ class AsyncThreads:
     ) -> types.Thread:
         """Create a thread.
 
-        key: id of the conversation in your application; unique within its namespace
-        agent: name of the agent that works on the thread; default agent of new runs
-        context: state of the conversation: summary, tail, meta
-        metadata: scalar members can be used as filters
+        key: id of the conversation in your application; unique within its namespace; 1 to 512 bytes
+        title: at most 1000 bytes
+        agent: name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes
+        context: state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON
+        preferences: at most 1048576 bytes of JSON
+        important_steps: at most 1048576 bytes of JSON
+        metadata: scalar members can be used as filters; at most 102400 bytes of JSON
+        error: at most 102400 bytes of JSON
         run_policy: handling of a new run while another run is active
         prune_on_completion: delete the events of a run when it is finished
         event_max_age_s: maximum age of events in seconds; older events are deleted
@@ -2970,10 +3286,11 @@ class AsyncThreads:
     ) -> AsyncPages[types.Thread]:
         """List threads, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        key: key of the thread
-        title: part of the title; case-insensitive for ASCII letters
+        key: key of the thread; 1 to 512 bytes
+        agent: 1 to 200 bytes
+        title: part of the title; case-insensitive for ASCII letters; 1 to 1000 bytes
         created_after: only threads created at or after this time
         include: documents: include context, preferences and important_steps
         """
@@ -2986,17 +3303,17 @@ class AsyncThreads:
         )
 
     async def get(
-        self, thread_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, thread_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Thread:
         """Read a thread."""
         answer: types.Thread = await self._caller.call(
-            _operations.THREADS_GET, [thread_id], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.THREADS_GET, [thread_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3018,10 +3335,14 @@ class AsyncThreads:
     ) -> types.Thread:
         """Change a thread.
 
-        key: id of the conversation in your application; unique within its namespace
-        agent: name of the agent that works on the thread; default agent of new runs
-        context: state of the conversation: summary, tail, meta
-        metadata: scalar members can be used as filters
+        key: id of the conversation in your application; unique within its namespace; 1 to 512 bytes
+        title: at most 1000 bytes
+        agent: name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes
+        context: state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON
+        preferences: at most 1048576 bytes of JSON
+        important_steps: at most 1048576 bytes of JSON
+        metadata: scalar members can be used as filters; at most 102400 bytes of JSON
+        error: at most 102400 bytes of JSON
         run_policy: handling of a new run while another run is active
         prune_on_completion: delete the events of a run when it is finished
         event_max_age_s: maximum age of events in seconds; older events are deleted
@@ -3084,7 +3405,7 @@ class AsyncThreads:
     ) -> types.Thread:
         """Cancel a thread and its active runs.
 
-        reason: reason recorded in the event
+        reason: reason recorded in the event; at most 1000 bytes
         """
         answer: types.Thread = await self._caller.call(
             _operations.THREADS_CANCEL, [thread_id], body={"reason": reason},
@@ -3113,7 +3434,7 @@ class AsyncThreads:
     ) -> types.ThreadContext:
         """Read the messages of the last runs, within a budget of tokens.
 
-        history_runs: number of last completed runs; default: 5
+        history_runs: number of last completed runs; default: the setting of the agent, or 5
         max_tokens: budget of estimated tokens; default: 1000000
         include_system: prepend the system prompt of the thread's resumption
         """
@@ -3147,7 +3468,7 @@ class AsyncThreads:
         """Read the newest intact state of a thread and the work to repeat.
 
         checkpoint_id: recover from this checkpoint or an ancestor; default: the latest
-        namespace: default: the outermost graph
+        namespace: default: the outermost graph; at most 1000 bytes
         """
         answer: types.Recovery = await self._caller.call(
             _operations.THREADS_RECOVERY, [thread_id],
@@ -3176,7 +3497,8 @@ class AsyncArchives:
 
     async def import_archive(
         self, content: AsyncContent, *, content_type: Optional[str] = None,
-        ids: Union[Literal["keep", "remap"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
+        ids: Union[Literal["keep", "remap"], Unset] = UNSET,
+        names: Union[Literal["keep", "rename"], Unset] = UNSET, dry_run: Union[bool, Unset] = UNSET,
         idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -3184,10 +3506,13 @@ class AsyncArchives:
         """Import an archive, completely or not at all.
 
         ids: keep: import with the same ids (default); remap: assign new ids
+        names: keep: an agent whose name already exists is a conflict (default); rename: it gets a
+            number behind its name
         dry_run: verify the archive and check for conflicts without importing
         """
         answer: types.Import = await self._caller.call(
-            _operations.ARCHIVES_IMPORT_ARCHIVE, [], query={"ids": ids, "dry_run": dry_run},
+            _operations.ARCHIVES_IMPORT_ARCHIVE, [],
+            query={"ids": ids, "names": names, "dry_run": dry_run},
             content=content, content_type=content_type,
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
@@ -3214,7 +3539,7 @@ class AsyncRunsTools:
 
         backend_results: results that the engine has already, stored together with the pending tools
         current_step: new value for the resumption of the thread
-        messages: new value for the resumption of the thread
+        messages: new value for the resumption of the thread; at most 8387584 bytes of JSON
         """
         answer: types.ToolsPause = await self._caller.call(
             _operations.RUNS_TOOLS_ASK, [run_id], body={"tools": tools,
@@ -3233,7 +3558,7 @@ class AsyncRunsTools:
     ) -> AsyncPages[types.AwaitedTool]:
         """List the tools that a run waited for.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         open: true: only tools whose results are pending
         """
@@ -3274,11 +3599,36 @@ class AsyncRunsPhases:
     ) -> AsyncPages[types.RunPhase]:
         """List the changes of phase of a run, oldest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
             _operations.RUNS_PHASES_LIST, [run_id], query={"cursor": cursor, "limit": limit},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
+        )
+
+
+class AsyncRunsAttempts:
+    """runs.attempts"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    def list(
+        self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None,
+        consistency: Optional[Literal["strong", "eventual"]] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
+    ) -> AsyncPages[types.RunAttempt]:
+        """List the attempts of workers at a run, oldest first.
+
+        cursor: next_cursor of the previous page; at most 700 bytes
+        limit: items per page; default: 50
+        """
+        return self._caller.page(
+            _operations.RUNS_ATTEMPTS_LIST, [run_id], query={"cursor": cursor, "limit": limit},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3303,8 +3653,9 @@ class AsyncRunsTurns:
     ) -> types.Turn:
         """Start a turn of a run, or record a complete turn.
 
-        status: default: the status in output, or running
-        output: a message, tool_calls …; a status in the output sets the status of the turn
+        status: default: the status in output, or complete with an output, or running
+        output: a message, tool_calls …; a status in the output sets the status of the turn; with
+            awaiting_tool the run waits for the tool_calls; at most 1048576 bytes of JSON
         checkpoint_id: checkpoint of the run's thread
         usage: usage of one model call; Cairn computes the cost
         """
@@ -3325,7 +3676,7 @@ class AsyncRunsTurns:
     ) -> AsyncPages[types.Turn]:
         """List the turns of a run, oldest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: documents: include input and output
         """
@@ -3337,17 +3688,17 @@ class AsyncRunsTurns:
         )
 
     async def get(
-        self, run_id: str, turn_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, run_id: str, turn_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Turn:
         """Read a turn of a run."""
         answer: types.Turn = await self._caller.call(
-            _operations.RUNS_TURNS_GET, [run_id, turn_id],
-            options=Options(if_none_match=if_none_match, principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            _operations.RUNS_TURNS_GET, [run_id, turn_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3365,8 +3716,9 @@ class AsyncRunsTurns:
     ) -> types.Turn:
         """Complete or change a turn of a run.
 
-        status: default: the status in output, or running
-        output: a message, tool_calls …; a status in the output sets the status of the turn
+        status: default: the status in output, or complete with an output, or running
+        output: a message, tool_calls …; a status in the output sets the status of the turn; with
+            awaiting_tool the run waits for the tool_calls; at most 1048576 bytes of JSON
         checkpoint_id: checkpoint of the run's thread
         usage: usage of one model call; Cairn computes the cost
         """
@@ -3398,8 +3750,8 @@ class AsyncRunsUsage:
     ) -> types.Cost:
         """Report a model call of a run and return its cost.
 
-        model: default: as in the run
-        provider: default: as in the run
+        model: default: as in the run; 1 to 200 bytes
+        provider: default: as in the run; 1 to 200 bytes
         turn_id: turn of the run in which the call happened
         input_tokens: input tokens neither written to a cache nor read from one
         cache_creation_input_tokens: input tokens written to a cache
@@ -3425,6 +3777,42 @@ class AsyncRunsUsage:
         answer: types.RunCost = await self._caller.call(
             _operations.RUNS_USAGE_GET, [run_id], options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
+
+class AsyncRunsRetry:
+    """runs.retry"""
+
+    def __init__(self, caller: AsyncCaller) -> None:
+        self._caller = caller
+
+    async def create(
+        self, run_id: str, *, policy: Union[Optional[Literal["reject", "enqueue", "interrupt",
+        "rollback", "None"]], Unset] = UNSET, state: Union[Mapping[str, Any], Unset] = UNSET,
+        priority: Union[int, Unset] = UNSET, max_attempts: Union[Optional[int], Unset] = UNSET,
+        backoff: Union[Optional[types.RunBackoff], Unset] = UNSET,
+        not_before: Union[Optional[Time], Unset] = UNSET,
+        deadline: Union[Optional[Time], Unset] = UNSET, idempotency_key: Optional[str] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Run:
+        """Start a failed or cancelled run again, as a new run.
+
+        policy: overrides the run_policy of the thread
+        state: state of the new run; default: {}; at most 1048576 bytes of JSON
+        priority: order of claims: a point counts like a minute of age
+        max_attempts: failed attempts after which the run fails; null: no maximum
+        backoff: pause after a failed attempt
+        not_before: the run is not claimed before this time
+        deadline: the run fails if it is not finished at this time
+        """
+        answer: types.Run = await self._caller.call(
+            _operations.RUNS_RETRY_CREATE, [run_id], body={"policy": policy, "state": state,
+            "priority": priority, "max_attempts": max_attempts, "backoff": backoff,
+            "not_before": not_before, "deadline": deadline},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3494,15 +3882,21 @@ class AsyncRunsSteps:
         log_id: id in an existing log; ignored, since Cairn assigns a new id
         body_run_id: run id in an existing log; must be this run
         agent_uuid: agent_uuid in an existing log; must be the thread or the agent of the run
-        action_type: run_started, tool_execution …, or an application type that contains a dot
+        action_type: run_started, tool_execution …, or an application type that contains a dot; 1 to
+            64 bytes
         timestamp: time of the step; default: now
         step_number: 0 before the loop, then the number of the iteration
-        messages_snapshot: messages at this point; only new messages are stored
+        action_data: at most 262144 bytes of JSON
+        messages_snapshot: messages at this point; only new messages are stored; at most 8388544
+            bytes of JSON
         messages_count: default: the number of messages in messages_snapshot
         turn_id: turn of this run to which the step belongs
-        tool_name: tool_execution and tool_error may also give the name in action_data
+        tool_name: tool_execution and tool_error may also give the name in action_data; 1 to 200
+            bytes
+        tool_use_id: 1 to 200 bytes
         outcome: default: derived from the type and action_data, for types with an outcome
-        model: called model; may also be given in action_data
+        model: called model; may also be given in action_data; 1 to 200 bytes
+        provider: 1 to 200 bytes
         usage: tokens of the call, added to the usage of the run; may also be given in action_data
         """
         answer: Union[types.StepsAppended, types.StepRef] = await self._caller.call(
@@ -3529,9 +3923,10 @@ class AsyncRunsSteps:
     ) -> AsyncPages[types.Step]:
         """List the steps of a run, oldest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: messages: include the lists of messages
+        action_type: 1 to 64 bytes
         step_number: only steps of this iteration
         from_: only steps at or after this time
         to: only steps before this time
@@ -3565,20 +3960,22 @@ class AsyncRunsLlmCalls:
 
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        include: Union[Literal["messages"], Unset] = UNSET, principal: Optional[str] = None,
+        include: Union[Literal["messages"], Unset] = UNSET, turn_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.LlmCall]:
         """List the model calls of a run, oldest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: messages: include the lists of messages
+        turn_id: only calls in this turn
         """
         return self._caller.page(
             _operations.RUNS_LLM_CALLS_LIST, [run_id],
-            query={"cursor": cursor, "limit": limit, "include": include},
+            query={"cursor": cursor, "limit": limit, "include": include, "turn_id": turn_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3592,20 +3989,22 @@ class AsyncRunsToolCalls:
 
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
-        include: Union[Literal["messages"], Unset] = UNSET, principal: Optional[str] = None,
+        include: Union[Literal["messages"], Unset] = UNSET, turn_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.ToolCall]:
         """List the tool calls of a run, oldest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: messages: include the lists of messages
+        turn_id: only calls in this turn
         """
         return self._caller.page(
             _operations.RUNS_TOOL_CALLS_LIST, [run_id],
-            query={"cursor": cursor, "limit": limit, "include": include},
+            query={"cursor": cursor, "limit": limit, "include": include, "turn_id": turn_id},
             options=Options(principal=principal, consistency=consistency, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -3620,6 +4019,7 @@ class AsyncRunsCheckpoints:
     def list(
         self, run_id: str, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
+        from_: Union[Time, Unset] = UNSET, to: Union[Time, Unset] = UNSET,
         include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
         before: Union[str, Unset] = UNSET, metadata: Optional[Mapping[str, Scalar]] = None,
         principal: Optional[str] = None,
@@ -3629,18 +4029,21 @@ class AsyncRunsCheckpoints:
     ) -> AsyncPages[types.RunCheckpoint]:
         """List the checkpoints of a run, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        namespace: only this namespace; empty: the outermost graph
+        namespace: only this namespace; empty: the outermost graph; at most 1000 bytes
         id_before: only checkpoints with a smaller id; no checkpoint with this id has to exist
+        from_: only checkpoints put at or after this time
+        to: only checkpoints put before this time
         include: values (with their versions), writes, or all
         before: only checkpoints that were put before this one
         """
         return self._caller.page(
             _operations.RUNS_CHECKPOINTS_LIST, [run_id], query={"cursor": cursor, "limit": limit,
-            "namespace": namespace, "id_before": id_before, "include": include, "before": before,
-            **metadata_filter(metadata)}, options=Options(principal=principal,
-            consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
+            "namespace": namespace, "id_before": id_before, "from": from_, "to": to,
+            "include": include, "before": before, **metadata_filter(metadata)},
+            options=Options(principal=principal, consistency=consistency, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
 
     async def get(
@@ -3652,7 +4055,7 @@ class AsyncRunsCheckpoints:
     ) -> types.RunCheckpoint:
         """Read a checkpoint of a run, with its state.
 
-        namespace: default: the outermost namespace that has the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
         """
         answer: types.RunCheckpoint = await self._caller.call(
             _operations.RUNS_CHECKPOINTS_GET, [run_id, checkpoint_id],
@@ -3669,8 +4072,10 @@ class AsyncRuns(AsyncWaitAndWork):
         self._caller = caller
         self.tools = AsyncRunsTools(caller)
         self.phases = AsyncRunsPhases(caller)
+        self.attempts = AsyncRunsAttempts(caller)
         self.turns = AsyncRunsTurns(caller)
         self.usage = AsyncRunsUsage(caller)
+        self.retry = AsyncRunsRetry(caller)
         self.steps = AsyncRunsSteps(caller)
         self.llm_calls = AsyncRunsLlmCalls(caller)
         self.tool_calls = AsyncRunsToolCalls(caller)
@@ -3679,24 +4084,29 @@ class AsyncRuns(AsyncWaitAndWork):
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         status: Union[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled"], Unset] = UNSET, phase: Union[Literal["created", "initializing",
+        "planning", "executing", "awaiting_tool", "awaiting_human", "reflecting", "completed",
         "failed", "cancelled"], Unset] = UNSET, agent: Union[str, Unset] = UNSET,
         parent_run_id: Union[str, Unset] = UNSET,
-        include: Union[Literal["documents"], Unset] = UNSET, agent_id: Union[str, Unset] = UNSET,
-        thread_id: Union[str, Unset] = UNSET, principal: Optional[str] = None,
+        include: Union[Literal["documents", "messages"], Unset] = UNSET,
+        agent_id: Union[str, Unset] = UNSET, thread_id: Union[str, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Run]:
         """List runs of all threads, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
+        agent: 1 to 200 bytes
         parent_run_id: only children of this run
-        include: documents: include user_input, request, state, input, content, final_output …
+        include: documents: include user_input, request, state, input, content, final_output …;
+            messages: also include the stored conversation, files and extras of each run
         """
         return self._caller.page(
             _operations.RUNS_LIST, [], query={"cursor": cursor, "limit": limit, "status": status,
-            "agent": agent, "parent_run_id": parent_run_id, "include": include,
+            "phase": phase, "agent": agent, "parent_run_id": parent_run_id, "include": include,
             "agent_id": agent_id, "thread_id": thread_id}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
@@ -3710,9 +4120,9 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> Optional[types.Run]:
         """Claim the next queued run with a lease; 204 if no run is queued.
 
-        worker: display name of the worker
+        worker: display name of the worker; 1 to 200 bytes
         lease_ms: default: 30000
-        agent: only runs of this agent
+        agent: only runs of this agent; 1 to 200 bytes
         thread_id: only runs of this thread
         wait: seconds to wait if no run is queued
         """
@@ -3725,19 +4135,22 @@ class AsyncRuns(AsyncWaitAndWork):
         return answer
 
     async def get(
-        self, run_id: str, *, include: Union[Literal["member_responses"], Unset] = UNSET,
-        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        self, run_id: str, *,
+        include: Union[Literal["member_responses", "messages"], Unset] = UNSET,
+        if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.RunWithMembers:
         """Read a run.
 
-        include: member_responses: include the answers of the children
+        include: member_responses: include the answers of the children; messages: include the stored
+            conversation of the run
         """
         answer: types.RunWithMembers = await self._caller.call(
             _operations.RUNS_GET, [run_id], query={"include": include},
-            options=Options(if_none_match=if_none_match, principal=principal,
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
@@ -3753,25 +4166,61 @@ class AsyncRuns(AsyncWaitAndWork):
         content: Union[Optional[str], Unset] = UNSET,
         content_type: Union[Optional[str], Unset] = UNSET, citations: Any = UNSET,
         metrics: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        messages: Union[Optional[Sequence[Mapping[str, Any]]], Unset] = UNSET,
+        generated_files: Union[Optional[Sequence[Mapping[str, Any]]], Unset] = UNSET,
+        extras: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        usage: Union[Optional[types.UsageReport], Unset] = UNSET,
+        started_at: Union[Optional[Time], Unset] = UNSET,
+        finished_at: Union[Optional[Time], Unset] = UNSET, append: Any = UNSET,
+        reply: Union[Optional[bool], Unset] = UNSET,
+        lifecycle_steps: Union[Optional[bool], Unset] = UNSET,
         json_patch: Optional[Sequence[Mapping[str, Any]]] = None, if_match: Optional[ETag] = None,
         principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
-        """Change a run's status, state, output, error or metadata.
+        """Change a run, or end it and report its result in the same call.
 
-        state: checkpoint of the engine: phase, pending_input …
-        stop_reason: why the model stopped: end_turn, max_tokens …
-        content: answer text for people
-        metrics: measurements of the engine
+        state: checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON
+        metadata: at most 102400 bytes of JSON
+        final_output: at most 1048576 bytes of JSON
+        error: at most 102400 bytes of JSON
+        model: 1 to 200 bytes
+        provider: 1 to 100 bytes
+        stop_reason: why the model stopped: end_turn, max_tokens …; 1 to 100 bytes
+        content: answer text for people; at most 1048576 bytes
+        content_type: 1 to 200 bytes
+        citations: at most 262144 bytes of JSON
+        metrics: measurements of the engine; at most 262144 bytes of JSON
+        messages: complete conversation of the run, in the call that ends the run; at most 8387584
+            bytes of JSON
+        generated_files: [{file_id, filename, …}], in the call that ends the run; at most 262144
+            bytes of JSON
+        extras: data of the application, in the call that ends the run; at most 262144 bytes of JSON
+        usage: usage of one call to a model that is not reported elsewhere, in the call that ends
+            the run; Cairn computes the cost
+        started_at: start of a run that is reported later, in the call that ends the run; default:
+            the time at which Cairn started the run
+        finished_at: end of a run that is reported later, in the call that ends the run; default:
+            now
+        append: assistant message to append to the context of the thread, in the call that ends the
+            run: a text, {role, content}, or true for the content of the run; at most 1048576 bytes
+            of JSON
+        reply: true: the answer of the run is also created as a message of the thread, in the call
+            that ends the run
+        lifecycle_steps: false: Cairn does not log the start or the end of the run that this call
+            causes, because the steps of the engine contain it
         """
         answer: types.Run = await self._caller.call(
             _operations.RUNS_UPDATE, [run_id], body={"status": status, "state": state,
             "metadata": metadata, "final_output": final_output, "error": error, "model": model,
             "provider": provider, "stop_reason": stop_reason, "content": content,
-            "content_type": content_type, "citations": citations, "metrics": metrics},
-            json_patch=json_patch, options=Options(if_match=if_match, principal=principal,
-            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
+            "content_type": content_type, "citations": citations, "metrics": metrics,
+            "messages": messages, "generated_files": generated_files, "extras": extras,
+            "usage": usage, "started_at": started_at, "finished_at": finished_at, "append": append,
+            "reply": reply, "lifecycle_steps": lifecycle_steps}, json_patch=json_patch,
+            options=Options(if_match=if_match, principal=principal, fencing_token=fencing_token,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3801,8 +4250,9 @@ class AsyncRuns(AsyncWaitAndWork):
         """Move a run to another phase and update its status.
 
         trigger: cause of the transition: plan_ready, tool_call …; default: from the table of
-            transitions
-        detail: details for the log
+            transitions; 1 to 64 bytes
+        detail: details for the log; with the phase failed, also the error of the run; at most 65536
+            bytes of JSON
         """
         answer: types.Run = await self._caller.call(
             _operations.RUNS_SET_PHASE, [run_id],
@@ -3820,7 +4270,7 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.Run:
         """Answer a run that waits for input.
 
-        input: answer to the question, any JSON value
+        input: answer to the question, any JSON value; at most 262144 bytes of JSON
         """
         answer: types.Run = await self._caller.call(
             _operations.RUNS_INPUT, [run_id], body={"input": input},
@@ -3865,7 +4315,7 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.Run:
         """Cancel a run and its children.
 
-        reason: reason recorded in the event
+        reason: reason recorded in the event; at most 1000 bytes
         """
         answer: types.Run = await self._caller.call(
             _operations.RUNS_CANCEL, [run_id], body={"reason": reason},
@@ -3892,16 +4342,21 @@ class AsyncRuns(AsyncWaitAndWork):
         return answer
 
     async def release(
-        self, run_id: str, *, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, fencing_token: Optional[ETag] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, run_id: str, *, error: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        fencing_token: Optional[ETag] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> types.Run:
-        """Return a claimed run to the queue."""
+        """Return a claimed run to the queue.
+
+        error: why the attempt failed: the run is queued again after its backoff, or fails if it has
+            no further attempt; without an error the attempt does not count; at most 32768 bytes of
+            JSON
+        """
         answer: types.Run = await self._caller.call(
-            _operations.RUNS_RELEASE, [run_id], options=Options(idempotency_key=idempotency_key,
-            principal=principal, fencing_token=fencing_token, timeout=timeout,
-            max_retries=max_retries, headers=headers),
+            _operations.RUNS_RELEASE, [run_id], body={"error": error},
+            options=Options(idempotency_key=idempotency_key, principal=principal,
+            fencing_token=fencing_token, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -3914,7 +4369,7 @@ class AsyncRuns(AsyncWaitAndWork):
         """Read the newest intact state of a run and the work to repeat.
 
         checkpoint_id: recover from this checkpoint or an ancestor; default: the latest
-        namespace: default: the outermost graph
+        namespace: default: the outermost graph; at most 1000 bytes
         """
         answer: types.Recovery = await self._caller.call(
             _operations.RUNS_RECOVERY, [run_id],
@@ -3935,8 +4390,9 @@ class AsyncRuns(AsyncWaitAndWork):
     ) -> types.Replayed:
         """Continue from a checkpoint of a run in a new run.
 
-        namespace: default: the outermost namespace that has the checkpoint
-        modified_state: channels with the initial values that replace those of the checkpoint
+        namespace: default: the outermost namespace that has the checkpoint; at most 1000 bytes
+        modified_state: channels with the initial values that replace those of the checkpoint; at
+            most 8388608 bytes of JSON
         policy: overrides the run_policy of the thread
         dispatch: queue (default: a worker claims the run) or direct (the caller executes the run)
         """
@@ -3964,7 +4420,7 @@ class AsyncPricesVersions:
     ) -> AsyncPages[types.Price]:
         """List the versions of a model's price, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -3990,7 +4446,7 @@ class AsyncPrices:
     ) -> AsyncPages[types.Price]:
         """List the newest price of each model by name.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -4000,16 +4456,17 @@ class AsyncPrices:
         )
 
     async def get(
-        self, model: str, *, if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
+        self, model: str, *, if_match: Optional[ETag] = None, if_none_match: Optional[ETag] = None,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Price:
         """Read the price of a model."""
         answer: types.Price = await self._caller.call(
-            _operations.PRICES_GET, [model], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.PRICES_GET, [model], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4024,12 +4481,16 @@ class AsyncPrices:
     ) -> types.Price:
         """Set the price of a model as a new version.
 
-        input: price of a million input tokens outside of a cache
-        output: price of a million output tokens
-        cache_write: price of a million tokens written to a cache; default: 1.25 times input
-        cache_read: price of a million tokens read from a cache; default: 0.1 times input
+        input: price of a million input tokens outside of a cache; rounded to 6 digits after the
+            point
+        output: price of a million output tokens; rounded to 6 digits after the point
+        cache_write: price of a million tokens written to a cache; default: 1.25 times input;
+            rounded to 6 digits after the point
+        cache_read: price of a million tokens read from a cache; default: 0.1 times input; rounded
+            to 6 digits after the point
         long_context: rates for calls with more input tokens than above_tokens
-        currency: default: USD; all prices of a tenant have the same currency
+        provider: 1 to 200 bytes
+        currency: default: USD; all prices of a tenant have the same currency; 3 bytes
         """
         answer: types.Price = await self._caller.call(
             _operations.PRICES_PUT, [model], body={"input": input, "output": output,
@@ -4055,7 +4516,10 @@ class AsyncPrices:
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Cost:
-        """Compute the cost of a model call without storing anything."""
+        """Compute the cost of a model call without storing anything.
+
+        model: 1 to 200 bytes
+        """
         answer: types.Cost = await self._caller.call(
             _operations.PRICES_COST, [], body={"model": model, "usage": usage},
             options=Options(principal=principal, timeout=timeout, max_retries=max_retries,
@@ -4082,11 +4546,14 @@ class AsyncUsage:
     ) -> types.Usage:
         """Report runs, tokens and cost by day, model, provider and agent.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        from_: first day, such as 2026-01-31; default: 29 days before the last day
-        to: last day; default: today
-        group_by: any of day, model, provider and agent, separated by commas; default: day
+        from_: first day, such as 2026-01-31; default: 29 days before the last day; 10 bytes
+        to: last day; default: today; 10 bytes
+        group_by: any of day, model, provider and agent, separated by commas; default: day; at most
+            64 bytes
+        model: at most 200 bytes
+        provider: at most 200 bytes
         """
         answer: types.Usage = await self._caller.call(
             _operations.USAGE_GET, [], query={"cursor": cursor, "limit": limit, "from": from_,
@@ -4106,7 +4573,7 @@ class AsyncUsage:
     ) -> AsyncPages[types.UsageAverage]:
         """Report the average tokens of recent runs by thread or agent.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         days: include runs started within this number of days; default: 7
         group_by: default: thread
@@ -4140,12 +4607,17 @@ class AsyncEvals:
     ) -> types.Eval:
         """Record an eval run.
 
-        eval_type: accuracy, performance, reliability, agent_as_judge or your own
+        name: 1 to 200 bytes
+        eval_type: accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes
+        agent_version: 1 to 200 bytes
         run_id: evaluated run
-        model: evaluated model
-        evaluated_name: display name of the evaluated object
-        eval_input: lists omit eval_input and eval_data
-        score: from 0 to 1, with up to 6 digits after the point
+        model: evaluated model; 1 to 200 bytes
+        provider: 1 to 200 bytes
+        evaluated_name: display name of the evaluated object; 1 to 200 bytes
+        eval_input: lists omit eval_input and eval_data; at most 1048576 bytes of JSON
+        eval_data: at most 1048576 bytes of JSON
+        score: from 0 to 1; rounded to 6 digits after the point
+        metadata: at most 16384 bytes of JSON
         """
         answer: types.Eval = await self._caller.call(
             _operations.EVALS_CREATE, [], body={"name": name, "eval_type": eval_type,
@@ -4167,8 +4639,9 @@ class AsyncEvals:
     ) -> AsyncPages[types.Eval]:
         """List eval runs, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
+        eval_type: 1 to 200 bytes
         """
         return self._caller.page(
             _operations.EVALS_LIST, [], query={"cursor": cursor, "limit": limit,
@@ -4178,17 +4651,17 @@ class AsyncEvals:
         )
 
     async def get(
-        self, eval_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, eval_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Eval:
         """Read an eval run."""
         answer: types.Eval = await self._caller.call(
-            _operations.EVALS_GET, [eval_id], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.EVALS_GET, [eval_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4209,12 +4682,17 @@ class AsyncEvals:
     ) -> types.Eval:
         """Change an eval run.
 
-        eval_type: accuracy, performance, reliability, agent_as_judge or your own
+        name: 1 to 200 bytes
+        eval_type: accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes
+        agent_version: 1 to 200 bytes
         run_id: evaluated run
-        model: evaluated model
-        evaluated_name: display name of the evaluated object
-        eval_input: lists omit eval_input and eval_data
-        score: from 0 to 1, with up to 6 digits after the point
+        model: evaluated model; 1 to 200 bytes
+        provider: 1 to 200 bytes
+        evaluated_name: display name of the evaluated object; 1 to 200 bytes
+        eval_input: lists omit eval_input and eval_data; at most 1048576 bytes of JSON
+        eval_data: at most 1048576 bytes of JSON
+        score: from 0 to 1; rounded to 6 digits after the point
+        metadata: at most 16384 bytes of JSON
         """
         answer: types.Eval = await self._caller.call(
             _operations.EVALS_UPDATE, [eval_id], body={"name": name, "eval_type": eval_type,
@@ -4270,7 +4748,7 @@ class AsyncNotebooksSessions:
     ) -> AsyncPages[types.NotebookSession]:
         """List the threads of a notebook, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -4308,7 +4786,11 @@ class AsyncNotebooks:
     ) -> types.Notebook:
         """Create a notebook.
 
-        instructions: instructions for the agents that work in the notebook; omitted in lists
+        title: 1 to 255 bytes
+        description: at most 4096 bytes
+        instructions: instructions for the agents that work in the notebook; omitted in lists; at
+            most 262144 bytes
+        metadata: at most 16384 bytes of JSON
         """
         answer: types.Notebook = await self._caller.call(
             _operations.NOTEBOOKS_CREATE, [], body={"title": title, "description": description,
@@ -4327,7 +4809,7 @@ class AsyncNotebooks:
     ) -> AsyncPages[types.Notebook]:
         """List notebooks, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -4337,17 +4819,17 @@ class AsyncNotebooks:
         )
 
     async def get(
-        self, notebook_id: str, *, if_none_match: Optional[ETag] = None,
-        principal: Optional[str] = None,
+        self, notebook_id: str, *, if_match: Optional[ETag] = None,
+        if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Notebook:
         """Read a notebook."""
         answer: types.Notebook = await self._caller.call(
-            _operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_none_match=if_none_match,
-            principal=principal, consistency=consistency, timeout=timeout, max_retries=max_retries,
-            headers=headers),
+            _operations.NOTEBOOKS_GET, [notebook_id], options=Options(if_match=if_match,
+            if_none_match=if_none_match, principal=principal, consistency=consistency,
+            timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
@@ -4362,7 +4844,11 @@ class AsyncNotebooks:
     ) -> types.Notebook:
         """Change a notebook.
 
-        instructions: instructions for the agents that work in the notebook; omitted in lists
+        title: 1 to 255 bytes
+        description: at most 4096 bytes
+        instructions: instructions for the agents that work in the notebook; omitted in lists; at
+            most 262144 bytes
+        metadata: at most 16384 bytes of JSON
         """
         answer: types.Notebook = await self._caller.call(
             _operations.NOTEBOOKS_UPDATE, [notebook_id], body={"title": title,
@@ -4404,9 +4890,12 @@ class AsyncSteps:
     ) -> AsyncPages[types.Step]:
         """List steps of all runs, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         include: messages: include the lists of messages
+        action_type: 1 to 64 bytes
+        model: 1 to 200 bytes
+        tool_name: 1 to 200 bytes
         from_: only steps at or after this time
         to: only steps before this time
         """
@@ -4449,7 +4938,9 @@ class AsyncEvents(AsyncFollowAll):
     ) -> AsyncPages[types.Event]:
         """Read the events of all threads after a cursor.
 
-        after: cursor: return events after it; default: from the oldest stored event
+        after: cursor: return events after it; default: from the oldest stored event; at most 64
+            bytes
+        kind: 1 to 64 bytes
         limit: events per page; default: 100
         wait: seconds to wait if no event is available
         """
@@ -4468,16 +4959,16 @@ class AsyncMessages:
         self._caller = caller
 
     def search(
-        self, *, q: Union[str, Unset] = UNSET, cursor: Union[str, Unset] = UNSET,
-        limit: Union[int, Unset] = UNSET, principal: Optional[str] = None,
+        self, *, q: str, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
+        principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> AsyncPages[types.Message]:
         """Search the messages of all threads by words, newest first.
 
-        q: required words: word "a phrase" begin* -not
-        cursor: next_cursor of the previous page
+        q: required words: word "a phrase" begin* -not; 1 to 1000 bytes
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
         """
         return self._caller.page(
@@ -4504,7 +4995,8 @@ class AsyncStore:
         """Put an item into the store, replacing an item with the same key.
 
         namespace: labels of 1 to 128 bytes without ".": ["users","42"]
-        value: JSON object of at most 1 MiB
+        key: 1 to 512 bytes
+        value: JSON object of at most 1 MiB; at most 1048576 bytes of JSON
         vectors: at most 16 vectors for searches; default: none
         ttl_s: lifetime of the item in seconds; default: unlimited
         """
@@ -4517,7 +5009,7 @@ class AsyncStore:
         return answer
 
     async def get(
-        self, *, namespace: Union[Sequence[str], Unset] = UNSET, key: Union[str, Unset] = UNSET,
+        self, *, namespace: Sequence[str], key: str, if_match: Optional[ETag] = None,
         if_none_match: Optional[ETag] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
@@ -4525,24 +5017,25 @@ class AsyncStore:
     ) -> types.StoreItem:
         """Read an item of the store.
 
-        namespace: labels separated by ".": users.42
+        namespace: labels separated by ".": users.42; 1 to 2064 bytes
+        key: 1 to 512 bytes
         """
         answer: types.StoreItem = await self._caller.call(
             _operations.STORE_GET, [], query={"namespace": namespace, "key": key},
-            options=Options(if_none_match=if_none_match, principal=principal,
+            options=Options(if_match=if_match, if_none_match=if_none_match, principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def delete(
-        self, *, namespace: Union[Sequence[str], Unset] = UNSET, key: Union[str, Unset] = UNSET,
-        if_match: Optional[ETag] = None, principal: Optional[str] = None,
-        timeout: Optional[float] = None, max_retries: Optional[int] = None,
-        headers: Optional[Mapping[str, str]] = None,
+        self, *, namespace: Sequence[str], key: str, if_match: Optional[ETag] = None,
+        principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
     ) -> None:
         """Delete an item of the store.
 
-        namespace: labels separated by ".": users.42
+        namespace: labels separated by ".": users.42; 1 to 2064 bytes
+        key: 1 to 512 bytes
         """
         await self._caller.call(
             _operations.STORE_DELETE, [], query={"namespace": namespace, "key": key},
@@ -4563,12 +5056,13 @@ class AsyncStore:
 
         namespace_prefix: first labels of the namespaces to search; default: all namespaces
         filter: for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in
-            $nin with an operand
-        vector: numbers: rank items by the cosine similarity of their vectors
-        query: words: return items that contain any of them, best match first
+            $nin with an operand; at most 65536 bytes of JSON
+        vector: numbers: rank items by the cosine similarity of their vectors; at most 131072 bytes
+            of JSON
+        query: words: return items that contain any of them, best match first; at most 65536 bytes
         limit: default: 10
         offset: number of results to skip; use cursor for later pages
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; 1 to 4128 bytes
         """
         return self._caller.page(
             _operations.STORE_SEARCH, [], body={"namespace_prefix": namespace_prefix,
@@ -4592,7 +5086,7 @@ class AsyncStore:
         max_depth: truncate namespaces to this number of labels, without duplicates
         limit: default: 100
         offset: number of results to skip; use cursor for later pages
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; 1 to 4128 bytes
         """
         return self._caller.page(
             _operations.STORE_NAMESPACES, [], body={"prefix": prefix, "suffix": suffix,
@@ -4627,6 +5121,7 @@ class AsyncCheckpoints:
     def list(
         self, *, cursor: Union[str, Unset] = UNSET, limit: Union[int, Unset] = UNSET,
         namespace: Union[str, Unset] = UNSET, id_before: Union[str, Unset] = UNSET,
+        from_: Union[Time, Unset] = UNSET, to: Union[Time, Unset] = UNSET,
         include: Union[Literal["values", "writes", "all"], Unset] = UNSET,
         metadata: Optional[Mapping[str, Scalar]] = None, principal: Optional[str] = None,
         consistency: Optional[Literal["strong", "eventual"]] = None,
@@ -4635,16 +5130,18 @@ class AsyncCheckpoints:
     ) -> AsyncPages[types.Checkpoint]:
         """List the checkpoints of all threads, newest first.
 
-        cursor: next_cursor of the previous page
+        cursor: next_cursor of the previous page; at most 700 bytes
         limit: items per page; default: 50
-        namespace: only this namespace; empty: the outermost graph
+        namespace: only this namespace; empty: the outermost graph; at most 1000 bytes
         id_before: only checkpoints with a smaller id; no checkpoint with this id has to exist
+        from_: only checkpoints put at or after this time
+        to: only checkpoints put before this time
         include: values (with their versions), writes, or all
         """
         return self._caller.page(
             _operations.CHECKPOINTS_LIST, [], query={"cursor": cursor, "limit": limit,
-            "namespace": namespace, "id_before": id_before, "include": include,
-            **metadata_filter(metadata)}, options=Options(principal=principal,
+            "namespace": namespace, "id_before": id_before, "from": from_, "to": to,
+            "include": include, **metadata_filter(metadata)}, options=Options(principal=principal,
             consistency=consistency, timeout=timeout, max_retries=max_retries, headers=headers),
         )
 
@@ -4662,7 +5159,8 @@ class AsyncShares:
     ) -> types.ShareRedeemed:
         """Redeem a share for the principal of the request.
 
-        name: name of the new participant; default: the name of the principal
+        token: 1 to 128 bytes
+        name: name of the new participant; default: the name of the principal; 1 to 200 bytes
         """
         answer: types.ShareRedeemed = await self._caller.call(
             _operations.SHARES_REDEEM, [], body={"token": token, "name": name},
@@ -4682,34 +5180,40 @@ class AsyncWorkflows:
         self, *, user_input: str, workflow_id: Union[Optional[str], Unset] = UNSET,
         ask_clarifications: Union[bool, Unset] = UNSET,
         preferences: Union[Optional[Mapping[str, Any]], Unset] = UNSET,
-        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        policy: Union[Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]],
+        Unset] = UNSET, idempotency_key: Optional[str] = None, principal: Optional[str] = None,
         timeout: Optional[float] = None, max_retries: Optional[int] = None,
         headers: Optional[Mapping[str, str]] = None,
     ) -> types.Workflow:
         """Start a run of a new or an existing workflow.
 
         workflow_id: conversation to continue; default: a new conversation
-        preferences: replaces the preferences of the conversation
+        user_input: 1 to 262144 bytes
+        preferences: replaces the preferences of the conversation; at most 1048576 bytes of JSON
+        policy: handling of unfinished runs of the conversation; default: its run_policy
         """
         answer: types.Workflow = await self._caller.call(
             _operations.WORKFLOWS_START, [], body={"workflow_id": workflow_id,
             "user_input": user_input, "ask_clarifications": ask_clarifications,
-            "preferences": preferences}, options=Options(idempotency_key=idempotency_key,
-            principal=principal, timeout=timeout, max_retries=max_retries, headers=headers),
+            "preferences": preferences, "policy": policy},
+            options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
+            max_retries=max_retries, headers=headers),
         )
         return answer
 
     async def input(
-        self, workflow_id: str, *, input: Any, idempotency_key: Optional[str] = None,
-        principal: Optional[str] = None, timeout: Optional[float] = None,
-        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+        self, workflow_id: str, *, input: Any, run_id: Union[Optional[str], Unset] = UNSET,
+        idempotency_key: Optional[str] = None, principal: Optional[str] = None,
+        timeout: Optional[float] = None, max_retries: Optional[int] = None,
+        headers: Optional[Mapping[str, str]] = None,
     ) -> types.Workflow:
         """Answer the pending question of a workflow.
 
-        input: the answer to the pending question
+        input: the answer to the pending question; at most 262144 bytes of JSON
+        run_id: run that asked; default: the newest run that waits for input, also a child run
         """
         answer: types.Workflow = await self._caller.call(
-            _operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input},
+            _operations.WORKFLOWS_INPUT, [workflow_id], body={"input": input, "run_id": run_id},
             options=Options(idempotency_key=idempotency_key, principal=principal, timeout=timeout,
             max_retries=max_retries, headers=headers),
         )
@@ -4754,14 +5258,27 @@ class AsyncWorkflows:
         )
         return answer
 
+    async def get(
+        self, workflow_id: str, *, principal: Optional[str] = None, timeout: Optional[float] = None,
+        max_retries: Optional[int] = None, headers: Optional[Mapping[str, str]] = None,
+    ) -> types.Workflow:
+        """Read a workflow and its current run."""
+        answer: types.Workflow = await self._caller.call(
+            _operations.WORKFLOWS_GET, [workflow_id], options=Options(principal=principal,
+            timeout=timeout, max_retries=max_retries, headers=headers),
+        )
+        return answer
+
 
 class AsyncRoot:
     """The client itself"""
 
     def __init__(self, caller: AsyncCaller) -> None:
         self._caller = caller
+        self.tenant = AsyncTenant(caller)
         self.tenants = AsyncTenants(caller)
         self.keys = AsyncKeys(caller)
+        self.tickets = AsyncTickets(caller)
         self.audit = AsyncAudit(caller)
         self.agents = AsyncAgents(caller)
         self.threads = AsyncThreads(caller)

@@ -12,6 +12,14 @@ OPENAPI = Operation("openapi", "GET", "/openapi.json", "none", "json")
 WHOAMI = Operation(
     "whoami", "GET", "/v1/whoami", "none", "json", headers=frozenset(["Cairn-Principal"]),
 )
+TENANT_GET = Operation(
+    "tenant.get", "GET", "/v1/tenant", "none", "json",
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
+)
+TENANT_UPDATE = Operation(
+    "tenant.update", "PATCH", "/v1/tenant", "patch", "json",
+    headers=frozenset(["If-Match", "Cairn-Principal"]),
+)
 TENANTS_CREATE = Operation(
     "tenants.create", "POST", "/v1/tenants", "json", "json",
     headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
@@ -21,8 +29,8 @@ TENANTS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 TENANTS_GET = Operation(
-    "tenants.get", "GET", "/v1/tenants/{tenant_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "tenants.get", "GET", "/v1/tenants/{tenant_id}", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 TENANTS_UPDATE = Operation(
     "tenants.update", "PATCH", "/v1/tenants/{tenant_id}", "patch", "json",
@@ -51,6 +59,10 @@ KEYS_REVOKE = Operation(
     "keys.revoke", "DELETE", "/v1/keys/{key_id}", "none", "json",
     headers=frozenset(["Cairn-Principal"]),
 )
+TICKETS_CREATE = Operation(
+    "tickets.create", "POST", "/v1/tickets", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
+)
 AUDIT_LIST = Operation(
     "audit.list", "GET", "/v1/audit", "none", "page",
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
@@ -67,9 +79,13 @@ AGENTS_LIST = Operation(
     "agents.list", "GET", "/v1/agents", "none", "page",
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
+AGENTS_BY_NAME_GET = Operation(
+    "agents.by_name.get", "GET", "/v1/agents/by-name/{name}", "none", "json",
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+)
 AGENTS_GET = Operation(
-    "agents.get", "GET", "/v1/agents/{agent_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "agents.get", "GET", "/v1/agents/{agent_id}", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_UPDATE = Operation(
     "agents.update", "PATCH", "/v1/agents/{agent_id}", "patch", "json",
@@ -89,7 +105,7 @@ AGENTS_VERSIONS_LIST = Operation(
 )
 AGENTS_VERSIONS_GET = Operation(
     "agents.versions.get", "GET", "/v1/agents/{agent_id}/versions/{semver}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_VERSIONS_UPDATE = Operation(
     "agents.versions.update", "PATCH", "/v1/agents/{agent_id}/versions/{semver}", "patch", "json",
@@ -113,7 +129,7 @@ AGENTS_LINKS_LIST = Operation(
 )
 AGENTS_LINKS_GET = Operation(
     "agents.links.get", "GET", "/v1/agents/{agent_id}/links/{child_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_LINKS_PUT = Operation(
     "agents.links.put", "PUT", "/v1/agents/{agent_id}/links/{child_id}", "json", "json",
@@ -129,7 +145,7 @@ AGENTS_TREE = Operation(
 )
 AGENTS_CONFIG_GET = Operation(
     "agents.config.get", "GET", "/v1/agents/{agent_id}/config", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_CONFIG_PUT = Operation(
     "agents.config.put", "PUT", "/v1/agents/{agent_id}/config", "json", "json",
@@ -153,7 +169,7 @@ AGENTS_STORAGE_LIST = Operation(
 )
 AGENTS_STORAGE_GET = Operation(
     "agents.storage.get", "GET", "/v1/agents/{agent_id}/storage/{key}", "none", "bytes",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_STORAGE_PUT = Operation(
     "agents.storage.put", "PUT", "/v1/agents/{agent_id}/storage/{key}", "bytes", "json",
@@ -169,7 +185,7 @@ THREADS_BY_KEY_ENSURE = Operation(
 )
 THREADS_BY_KEY_GET = Operation(
     "threads.by_key.get", "GET", "/v1/threads/by-key/{key}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_STATES_LIST = Operation(
     "agents.states.list", "GET", "/v1/agents/{agent_id}/states", "none", "page",
@@ -177,7 +193,7 @@ AGENTS_STATES_LIST = Operation(
 )
 AGENTS_STATES_GET = Operation(
     "agents.states.get", "GET", "/v1/agents/{agent_id}/states/{name}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 AGENTS_STATES_PUT = Operation(
     "agents.states.put", "PUT", "/v1/agents/{agent_id}/states/{name}", "json", "json",
@@ -209,7 +225,7 @@ THREADS_STATES_LIST = Operation(
 )
 THREADS_STATES_GET = Operation(
     "threads.states.get", "GET", "/v1/threads/{thread_id}/states/{name}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 THREADS_STATES_PUT = Operation(
     "threads.states.put", "PUT", "/v1/threads/{thread_id}/states/{name}", "json", "json",
@@ -242,7 +258,8 @@ THREADS_AGENTS_STATES_LIST = Operation(
 )
 THREADS_AGENTS_STATES_GET = Operation(
     "threads.agents.states.get", "GET", "/v1/threads/{thread_id}/agents/{agent_id}/states/{name}",
-    "none", "json", headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "none", "json", headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal",
+    "Cairn-Consistency"]),
 )
 THREADS_AGENTS_STATES_PUT = Operation(
     "threads.agents.states.put", "PUT", "/v1/threads/{thread_id}/agents/{agent_id}/states/{name}",
@@ -283,8 +300,8 @@ THREADS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 THREADS_GET = Operation(
-    "threads.get", "GET", "/v1/threads/{thread_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "threads.get", "GET", "/v1/threads/{thread_id}", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 THREADS_UPDATE = Operation(
     "threads.update", "PATCH", "/v1/threads/{thread_id}", "patch", "json",
@@ -336,7 +353,7 @@ RUNS_TOOLS_ANSWER = Operation(
 )
 THREADS_RESUMPTION_GET = Operation(
     "threads.resumption.get", "GET", "/v1/threads/{thread_id}/resumption", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
 )
 THREADS_RESUMPTION_PUT = Operation(
     "threads.resumption.put", "PUT", "/v1/threads/{thread_id}/resumption", "json", "json",
@@ -357,7 +374,7 @@ THREADS_HISTORY_LIST = Operation(
 )
 THREADS_HISTORY_GET = Operation(
     "threads.history.get", "GET", "/v1/threads/{thread_id}/history/{sequence}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 THREADS_HISTORY_UPDATE = Operation(
     "threads.history.update", "PATCH", "/v1/threads/{thread_id}/history/{sequence}", "patch",
@@ -392,8 +409,8 @@ AGENTS_RUNS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 RUNS_GET = Operation(
-    "runs.get", "GET", "/v1/runs/{run_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "runs.get", "GET", "/v1/runs/{run_id}", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 RUNS_UPDATE = Operation(
     "runs.update", "PATCH", "/v1/runs/{run_id}", "patch", "json",
@@ -411,6 +428,10 @@ RUNS_PHASES_LIST = Operation(
     "runs.phases.list", "GET", "/v1/runs/{run_id}/phases", "none", "page",
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
+RUNS_ATTEMPTS_LIST = Operation(
+    "runs.attempts.list", "GET", "/v1/runs/{run_id}/attempts", "none", "page",
+    headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
+)
 RUNS_TURNS_CREATE = Operation(
     "runs.turns.create", "POST", "/v1/runs/{run_id}/turns", "json", "json",
     headers=frozenset(["Idempotency-Key", "Cairn-Principal", "Cairn-Fencing-Token"]),
@@ -421,7 +442,7 @@ RUNS_TURNS_LIST = Operation(
 )
 RUNS_TURNS_GET = Operation(
     "runs.turns.get", "GET", "/v1/runs/{run_id}/turns/{turn_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 RUNS_TURNS_UPDATE = Operation(
     "runs.turns.update", "PATCH", "/v1/runs/{run_id}/turns/{turn_id}", "patch", "json",
@@ -440,8 +461,8 @@ PRICES_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 PRICES_GET = Operation(
-    "prices.get", "GET", "/v1/prices/{model}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "prices.get", "GET", "/v1/prices/{model}", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 PRICES_PUT = Operation(
     "prices.put", "PUT", "/v1/prices/{model}", "json", "json",
@@ -475,8 +496,8 @@ EVALS_LIST = Operation(
     headers=frozenset(["Cairn-Principal", "Cairn-Consistency"]), cursors=("cursor",),
 )
 EVALS_GET = Operation(
-    "evals.get", "GET", "/v1/evals/{eval_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "evals.get", "GET", "/v1/evals/{eval_id}", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 EVALS_UPDATE = Operation(
     "evals.update", "PATCH", "/v1/evals/{eval_id}", "patch", "json",
@@ -496,7 +517,7 @@ NOTEBOOKS_LIST = Operation(
 )
 NOTEBOOKS_GET = Operation(
     "notebooks.get", "GET", "/v1/notebooks/{notebook_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 NOTEBOOKS_UPDATE = Operation(
     "notebooks.update", "PATCH", "/v1/notebooks/{notebook_id}", "patch", "json",
@@ -543,8 +564,12 @@ RUNS_HEARTBEAT = Operation(
     headers=frozenset(["Idempotency-Key", "Cairn-Principal", "Cairn-Fencing-Token"]),
 )
 RUNS_RELEASE = Operation(
-    "runs.release", "POST", "/v1/runs/{run_id}/release", "none", "json",
+    "runs.release", "POST", "/v1/runs/{run_id}/release", "json", "json",
     headers=frozenset(["Idempotency-Key", "Cairn-Principal", "Cairn-Fencing-Token"]),
+)
+RUNS_RETRY_CREATE = Operation(
+    "runs.retry.create", "POST", "/v1/runs/{run_id}/retry", "json", "json",
+    headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
 RUNS_STEPS_APPEND = Operation(
     "runs.steps.append", "POST", "/v1/runs/{run_id}/steps", "json", "json",
@@ -615,7 +640,7 @@ THREADS_PARTICIPANTS_LIST = Operation(
 )
 THREADS_PARTICIPANTS_ME_GET = Operation(
     "threads.participants.me.get", "GET", "/v1/threads/{thread_id}/participants/me", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
 )
 THREADS_PARTICIPANTS_ME_UPDATE = Operation(
     "threads.participants.me.update", "PATCH", "/v1/threads/{thread_id}/participants/me", "patch",
@@ -632,7 +657,7 @@ THREADS_PARTICIPANTS_ME_HEARTBEAT = Operation(
 )
 THREADS_PARTICIPANTS_GET = Operation(
     "threads.participants.get", "GET", "/v1/threads/{thread_id}/participants/{participant_id}",
-    "none", "json", headers=frozenset(["If-None-Match", "Cairn-Principal"]),
+    "none", "json", headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
 )
 THREADS_PARTICIPANTS_UPDATE = Operation(
     "threads.participants.update", "PATCH", "/v1/threads/{thread_id}/participants/{participant_id}",
@@ -666,7 +691,7 @@ THREADS_MESSAGES_SEARCH = Operation(
 )
 THREADS_MESSAGES_GET = Operation(
     "threads.messages.get", "GET", "/v1/threads/{thread_id}/messages/{message_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 THREADS_MESSAGES_UPDATE = Operation(
     "threads.messages.update", "PATCH", "/v1/threads/{thread_id}/messages/{message_id}", "patch",
@@ -690,8 +715,8 @@ STORE_PUT = Operation(
     headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
 )
 STORE_GET = Operation(
-    "store.get", "GET", "/v1/store/items", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    "store.get", "GET", "/v1/store/items", "none", "json", headers=frozenset(["If-Match",
+    "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
 )
 STORE_DELETE = Operation(
     "store.delete", "DELETE", "/v1/store/items", "none", "none",
@@ -791,7 +816,7 @@ THREADS_SHARES_LIST = Operation(
 )
 THREADS_SHARES_GET = Operation(
     "threads.shares.get", "GET", "/v1/threads/{thread_id}/shares/{share_id}", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]),
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]),
 )
 THREADS_SHARES_REVOKE = Operation(
     "threads.shares.revoke", "DELETE", "/v1/threads/{thread_id}/shares/{share_id}", "none", "json",
@@ -816,7 +841,7 @@ THREADS_FILES_UPLOAD = Operation(
 )
 THREADS_FILES_DOWNLOAD = Operation(
     "threads.files.download", "GET", "/v1/threads/{thread_id}/files/{name}", "none", "bytes",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]), ranges=True,
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]), ranges=True,
 )
 THREADS_FILES_DELETE = Operation(
     "threads.files.delete", "DELETE", "/v1/threads/{thread_id}/files/{name}", "none", "none",
@@ -824,7 +849,8 @@ THREADS_FILES_DELETE = Operation(
 )
 THREADS_FILES_GET = Operation(
     "threads.files.get", "GET", "/v1/threads/{thread_id}/files/{name}/info", "none", "json",
-    headers=frozenset(["If-None-Match", "Cairn-Principal", "Cairn-Consistency"]), etag_prefix="r",
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal", "Cairn-Consistency"]),
+    etag_prefix="r",
 )
 THREADS_FILES_UPDATE = Operation(
     "threads.files.update", "PATCH", "/v1/threads/{thread_id}/files/{name}/info", "patch", "json",
@@ -837,7 +863,7 @@ THREADS_FILES_VERSIONS_LIST = Operation(
 THREADS_FILES_VERSIONS_DOWNLOAD = Operation(
     "threads.files.versions.download", "GET",
     "/v1/threads/{thread_id}/files/{name}/versions/{version}", "none", "bytes",
-    headers=frozenset(["If-None-Match", "Cairn-Principal"]), ranges=True,
+    headers=frozenset(["If-Match", "If-None-Match", "Cairn-Principal"]), ranges=True,
 )
 THREADS_FILES_VERSIONS_DELETE = Operation(
     "threads.files.versions.delete", "DELETE",
@@ -900,19 +926,24 @@ WORKFLOWS_CANCEL = Operation(
     "workflows.cancel", "POST", "/workflow/cancel/{workflow_id}", "none", "json",
     headers=frozenset(["Idempotency-Key", "Cairn-Principal"]),
 )
+WORKFLOWS_GET = Operation(
+    "workflows.get", "GET", "/workflow/{workflow_id}", "none", "json",
+    headers=frozenset(["Cairn-Principal"]),
+)
 WORKFLOWS_WEBSOCKET = Operation(
     "workflows.websocket", "GET", "/workflow/ws/{workflow_id}", "none", "websocket",
     headers=frozenset(["Cairn-Principal"]),
 )
 
 ALL = (
-    HEALTH, READY, METRICS, OPENAPI, WHOAMI, TENANTS_CREATE, TENANTS_LIST, TENANTS_GET,
-    TENANTS_UPDATE, TENANTS_DELETE, TENANTS_KEYS_CREATE, KEYS_CREATE, KEYS_LIST, KEYS_GET,
-    KEYS_REVOKE, AUDIT_LIST, AUDIT_VERIFY, AGENTS_CREATE, AGENTS_LIST, AGENTS_GET, AGENTS_UPDATE,
-    AGENTS_DELETE, AGENTS_VERSIONS_CREATE, AGENTS_VERSIONS_LIST, AGENTS_VERSIONS_GET,
-    AGENTS_VERSIONS_UPDATE, AGENTS_VERSIONS_ACTIVATE, AGENTS_VERSIONS_DIFF, AGENTS_ROLLBACK,
-    AGENTS_LINKS_LIST, AGENTS_LINKS_GET, AGENTS_LINKS_PUT, AGENTS_LINKS_DELETE, AGENTS_TREE,
-    AGENTS_CONFIG_GET, AGENTS_CONFIG_PUT, AGENTS_CONFIG_UPDATE, AGENTS_CONFIG_VERSIONS_LIST,
+    HEALTH, READY, METRICS, OPENAPI, WHOAMI, TENANT_GET, TENANT_UPDATE, TENANTS_CREATE,
+    TENANTS_LIST, TENANTS_GET, TENANTS_UPDATE, TENANTS_DELETE, TENANTS_KEYS_CREATE, KEYS_CREATE,
+    KEYS_LIST, KEYS_GET, KEYS_REVOKE, TICKETS_CREATE, AUDIT_LIST, AUDIT_VERIFY, AGENTS_CREATE,
+    AGENTS_LIST, AGENTS_BY_NAME_GET, AGENTS_GET, AGENTS_UPDATE, AGENTS_DELETE,
+    AGENTS_VERSIONS_CREATE, AGENTS_VERSIONS_LIST, AGENTS_VERSIONS_GET, AGENTS_VERSIONS_UPDATE,
+    AGENTS_VERSIONS_ACTIVATE, AGENTS_VERSIONS_DIFF, AGENTS_ROLLBACK, AGENTS_LINKS_LIST,
+    AGENTS_LINKS_GET, AGENTS_LINKS_PUT, AGENTS_LINKS_DELETE, AGENTS_TREE, AGENTS_CONFIG_GET,
+    AGENTS_CONFIG_PUT, AGENTS_CONFIG_UPDATE, AGENTS_CONFIG_VERSIONS_LIST,
     AGENTS_CONFIG_VERSIONS_GET, AGENTS_STORAGE_LIST, AGENTS_STORAGE_GET, AGENTS_STORAGE_PUT,
     AGENTS_STORAGE_DELETE, THREADS_BY_KEY_ENSURE, THREADS_BY_KEY_GET, AGENTS_STATES_LIST,
     AGENTS_STATES_GET, AGENTS_STATES_PUT, AGENTS_STATES_UPDATE, AGENTS_STATES_DELETE,
@@ -929,17 +960,18 @@ ALL = (
     THREADS_RESUMPTION_APPEND, THREADS_HISTORY_LIST, THREADS_HISTORY_GET, THREADS_HISTORY_UPDATE,
     THREADS_CONTEXT, THREADS_RUNS_CREATE, THREADS_RUNS_LIST, RUNS_LIST, RUNS_CLAIM,
     AGENTS_RUNS_CREATE, AGENTS_RUNS_LIST, RUNS_GET, RUNS_UPDATE, RUNS_TREE, RUNS_SET_PHASE,
-    RUNS_PHASES_LIST, RUNS_TURNS_CREATE, RUNS_TURNS_LIST, RUNS_TURNS_GET, RUNS_TURNS_UPDATE,
-    RUNS_USAGE_ADD, RUNS_USAGE_GET, PRICES_LIST, PRICES_GET, PRICES_PUT, PRICES_DELETE,
-    PRICES_VERSIONS_LIST, PRICES_COST, USAGE_GET, USAGE_AVERAGES, EVALS_CREATE, EVALS_LIST,
-    EVALS_GET, EVALS_UPDATE, EVALS_DELETE, NOTEBOOKS_CREATE, NOTEBOOKS_LIST, NOTEBOOKS_GET,
-    NOTEBOOKS_UPDATE, NOTEBOOKS_DELETE, NOTEBOOKS_SESSIONS_ADD, NOTEBOOKS_SESSIONS_LIST,
-    NOTEBOOKS_SESSIONS_REMOVE, THREADS_NOTEBOOK, RUNS_INPUT, RUNS_PAUSE, RUNS_RESUME, RUNS_CANCEL,
-    RUNS_HEARTBEAT, RUNS_RELEASE, RUNS_STEPS_APPEND, RUNS_STEPS_LIST, RUNS_STEPS_GET,
-    RUNS_LLM_CALLS_LIST, RUNS_TOOL_CALLS_LIST, STEPS_LIST, STEPS_SUMMARY, THREADS_EVENTS_APPEND,
-    THREADS_EVENTS_LIST, THREADS_EVENTS_SSE, THREADS_EVENTS_WEBSOCKET, THREADS_EVENTS_PRUNE,
-    EVENTS_LIST, EVENTS_SSE, EVENTS_WEBSOCKET, THREADS_PARTICIPANTS_ADD, THREADS_PARTICIPANTS_LIST,
-    THREADS_PARTICIPANTS_ME_GET, THREADS_PARTICIPANTS_ME_UPDATE, THREADS_PARTICIPANTS_ME_LEAVE,
+    RUNS_PHASES_LIST, RUNS_ATTEMPTS_LIST, RUNS_TURNS_CREATE, RUNS_TURNS_LIST, RUNS_TURNS_GET,
+    RUNS_TURNS_UPDATE, RUNS_USAGE_ADD, RUNS_USAGE_GET, PRICES_LIST, PRICES_GET, PRICES_PUT,
+    PRICES_DELETE, PRICES_VERSIONS_LIST, PRICES_COST, USAGE_GET, USAGE_AVERAGES, EVALS_CREATE,
+    EVALS_LIST, EVALS_GET, EVALS_UPDATE, EVALS_DELETE, NOTEBOOKS_CREATE, NOTEBOOKS_LIST,
+    NOTEBOOKS_GET, NOTEBOOKS_UPDATE, NOTEBOOKS_DELETE, NOTEBOOKS_SESSIONS_ADD,
+    NOTEBOOKS_SESSIONS_LIST, NOTEBOOKS_SESSIONS_REMOVE, THREADS_NOTEBOOK, RUNS_INPUT, RUNS_PAUSE,
+    RUNS_RESUME, RUNS_CANCEL, RUNS_HEARTBEAT, RUNS_RELEASE, RUNS_RETRY_CREATE, RUNS_STEPS_APPEND,
+    RUNS_STEPS_LIST, RUNS_STEPS_GET, RUNS_LLM_CALLS_LIST, RUNS_TOOL_CALLS_LIST, STEPS_LIST,
+    STEPS_SUMMARY, THREADS_EVENTS_APPEND, THREADS_EVENTS_LIST, THREADS_EVENTS_SSE,
+    THREADS_EVENTS_WEBSOCKET, THREADS_EVENTS_PRUNE, EVENTS_LIST, EVENTS_SSE, EVENTS_WEBSOCKET,
+    THREADS_PARTICIPANTS_ADD, THREADS_PARTICIPANTS_LIST, THREADS_PARTICIPANTS_ME_GET,
+    THREADS_PARTICIPANTS_ME_UPDATE, THREADS_PARTICIPANTS_ME_LEAVE,
     THREADS_PARTICIPANTS_ME_HEARTBEAT, THREADS_PARTICIPANTS_GET, THREADS_PARTICIPANTS_UPDATE,
     THREADS_PARTICIPANTS_REMOVE, THREADS_PARTICIPANTS_HEARTBEAT, THREADS_MESSAGES_CREATE,
     THREADS_MESSAGES_LIST, MESSAGES_SEARCH, THREADS_MESSAGES_SEARCH, THREADS_MESSAGES_GET,
@@ -957,5 +989,5 @@ ALL = (
     THREADS_FILES_VERSIONS_DELETE, THREADS_FILES_DIFF, THREADS_FILES_RESTORE, THREADS_FILES_COPY,
     THREADS_UPLOADS_CREATE, THREADS_UPLOADS_LIST, THREADS_UPLOADS_GET, THREADS_UPLOADS_APPEND,
     THREADS_UPLOADS_DELETE, THREADS_UPLOADS_COMPLETE, WORKFLOWS_START, WORKFLOWS_INPUT,
-    WORKFLOWS_PAUSE, WORKFLOWS_RESUME, WORKFLOWS_CANCEL, WORKFLOWS_WEBSOCKET,
+    WORKFLOWS_PAUSE, WORKFLOWS_RESUME, WORKFLOWS_CANCEL, WORKFLOWS_GET, WORKFLOWS_WEBSOCKET,
 )

@@ -23,8 +23,56 @@ class Whoami(TypedDict):
     scopes: List[str]
 
 
+class OwnTenant(TypedDict):
+    id: str
+    name: str
+    # the plan, which the operator sets
+    plan_tier: Optional[str]
+    # any members; at most 65536 bytes of JSON
+    settings: Dict[str, Any]
+    # which the operator sets
+    quotas: QuotaStates
+    created_at: str
+    updated_at: str
+    version: int
+
+
+class QuotaStates(TypedDict):
+    # content of files, each content once
+    bytes: QuotaState
+    # threads that exist
+    threads: QuotaState
+    # events appended since midnight (UTC), counted while there is a limit
+    events_per_day: QuotaState
+    # open streams, WebSockets and waiting requests of this node
+    streams: QuotaState
+    # open connections of this node
+    connections: QuotaState
+    # requests to this node; twice as many in a burst
+    requests_per_second: QuotaState
+    # runs with the status running
+    concurrent_runs: QuotaState
+
+
+class _QuotaStateRequired(TypedDict):
+    # null: no limit
+    limit: Optional[int]
+    # null: not counted
+    used: Optional[int]
+
+
+class QuotaState(_QuotaStateRequired, total=False):
+    # when `used` starts again from 0
+    resets_at: Optional[str]
+
+
+class OwnTenantBody(TypedDict, total=False):
+    # any members; at most 65536 bytes of JSON
+    settings: Dict[str, Any]
+
+
 class TenantCreate(TypedDict):
-    # unique
+    # unique; 1 to 200 bytes
     name: str
 
 
@@ -36,15 +84,39 @@ class TenantCreated(TypedDict):
 
 class Tenant(TypedDict):
     id: str
-    # unique
+    # unique; 1 to 200 bytes
     name: str
+    # the plan, a name that the operator chose; 1 to 64 bytes
+    plan_tier: Optional[str]
+    # the tenant's own: PATCH /v1/tenant; at most 65536 bytes of JSON
+    settings: Dict[str, Any]
+    # null: no limit
+    quotas: Quotas
     created_at: str
     updated_at: str
     version: int
 
 
+class Quotas(TypedDict):
+    # content of files, each content once
+    bytes: Optional[int]
+    # threads that exist
+    threads: Optional[int]
+    # events appended in a day (UTC)
+    events_per_day: Optional[int]
+    # open streams, WebSockets and waiting requests, per node
+    streams: Optional[int]
+    # open connections, per node
+    connections: Optional[int]
+    # requests, per node; twice as many in a burst
+    requests_per_second: Optional[int]
+    # runs with the status running
+    concurrent_runs: Optional[int]
+
+
 class KeyCreated(TypedDict):
     id: str
+    # 1 to 200 bytes
     name: str
     # admin includes every scope of the tenant; operator also manages tenants
     scopes: List[Literal["threads:read", "threads:write", "runs:read", "runs:write", "events:read",
@@ -56,7 +128,8 @@ class KeyCreated(TypedDict):
     # requests per minute; default: unlimited
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
-    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant
+    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant; at most
+    # 256 bytes
     principal: Optional[str]
     revoked_at: Optional[str]
     created_at: str
@@ -65,11 +138,33 @@ class KeyCreated(TypedDict):
 
 
 class TenantBody(TypedDict, total=False):
-    # unique
+    # unique; 1 to 200 bytes
     name: str
+    # the plan, a name that the operator chose; 1 to 64 bytes
+    plan_tier: Optional[str]
+    # null: no limit
+    quotas: QuotasBody
+
+
+class QuotasBody(TypedDict, total=False):
+    # content of files, each content once
+    bytes: Optional[int]
+    # threads that exist
+    threads: Optional[int]
+    # events appended in a day (UTC)
+    events_per_day: Optional[int]
+    # open streams, WebSockets and waiting requests, per node
+    streams: Optional[int]
+    # open connections, per node
+    connections: Optional[int]
+    # requests, per node; twice as many in a burst
+    requests_per_second: Optional[int]
+    # runs with the status running
+    concurrent_runs: Optional[int]
 
 
 class _KeyCreateRequired(TypedDict):
+    # 1 to 200 bytes
     name: str
     # admin includes every scope of the tenant; operator also manages tenants
     scopes: List[Literal["threads:read", "threads:write", "runs:read", "runs:write", "events:read",
@@ -84,12 +179,14 @@ class KeyCreate(_KeyCreateRequired, total=False):
     # requests per minute; default: unlimited
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
-    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant
+    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant; at most
+    # 256 bytes
     principal: Optional[str]
 
 
 class Key(TypedDict):
     id: str
+    # 1 to 200 bytes
     name: str
     # admin includes every scope of the tenant; operator also manages tenants
     scopes: List[Literal["threads:read", "threads:write", "runs:read", "runs:write", "events:read",
@@ -101,10 +198,31 @@ class Key(TypedDict):
     # requests per minute; default: unlimited
     rate_limit_per_minute: Optional[int]
     expires_at: Optional[str]
-    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant
+    # user:NAME or agent:UUID: restricts the key to this principal; null: the whole tenant; at most
+    # 256 bytes
     principal: Optional[str]
     revoked_at: Optional[str]
     created_at: str
+
+
+class _TicketCreateRequired(TypedDict):
+    # path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream; 1 to
+    # 2048 bytes
+    path: str
+
+
+class TicketCreate(_TicketCreateRequired, total=False):
+    # seconds until the ticket expires; default: 30
+    ttl_s: int
+
+
+class TicketCreated(TypedDict):
+    # path of the stream or WebSocket, without a query: /v1/threads/{thread_id}/events/stream; 1 to
+    # 2048 bytes
+    path: str
+    # value of the query parameter ticket; returned only once; null in a replayed answer
+    ticket: Optional[str]
+    expires_at: str
 
 
 class AuditRecord(TypedDict):
@@ -130,16 +248,19 @@ class AuditVerdict(TypedDict):
 
 
 class _AgentBodyRequired(TypedDict):
-    # unique among the agents of the tenant
+    # unique among the agents of the tenant; 1 to 200 bytes
     name: str
 
 
 class AgentBody(_AgentBodyRequired, total=False):
     # default: agent
     kind: Literal["agent", "team", "workflow"]
+    # at most 16384 bytes
     description: Optional[str]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
-    # principals that may start runs of the agent and add it to their threads; user:* is every user
+    # principals that may start runs of the agent and add it to their threads; user:* is every user;
+    # at most 16384 bytes of JSON
     granted_to: Optional[List[str]]
     # default: true
     is_active: bool
@@ -155,6 +276,7 @@ class AgentBody(_AgentBodyRequired, total=False):
 
 
 class _WorkflowGraphRequired(TypedDict):
+    # 1 to 200 bytes
     entry_point: str
     nodes: List[GraphNode]
 
@@ -164,6 +286,7 @@ class WorkflowGraph(_WorkflowGraphRequired, total=False):
 
 
 class _GraphNodeRequired(TypedDict):
+    # 1 to 200 bytes
     name: str
     type: Literal["llm", "tool", "router", "human"]
 
@@ -189,6 +312,10 @@ class MemoryConfig(TypedDict, total=False):
     short_term: Optional[ShortTermMemory]
     long_term: Optional[LongTermMemory]
     procedural: Optional[ProceduralMemory]
+    # false: the context of a thread has no earlier runs unless a request asks for them
+    add_history_to_context: Optional[bool]
+    # number of runs in the context of a thread; default: 5
+    num_history_runs: Optional[int]
 
 
 class ShortTermMemory(TypedDict, total=False):
@@ -199,6 +326,7 @@ class ShortTermMemory(TypedDict, total=False):
 
 class LongTermMemory(TypedDict, total=False):
     enabled: Optional[bool]
+    # 1 to 200 bytes
     embedding_model: Optional[str]
     # default: 5
     top_k: Optional[int]
@@ -238,7 +366,9 @@ class ToolRails(TypedDict, total=False):
 
 
 class LlmConfig(TypedDict, total=False):
+    # 1 to 200 bytes
     default_model: Optional[str]
+    # 1 to 200 bytes
     fallback_model: Optional[str]
     # number from 0 to 2
     temperature: Any
@@ -256,7 +386,7 @@ class ExecutionConfig(TypedDict, total=False):
 
 class Agent(TypedDict):
     id: str
-    # unique among the agents of the tenant
+    # unique among the agents of the tenant; 1 to 200 bytes
     name: str
     # default: agent
     kind: Literal["agent", "team", "workflow"]
@@ -265,9 +395,12 @@ class Agent(TypedDict):
     # created until the first run starts; inactive: new runs are rejected
     status: Literal["created", "active", "inactive"]
     is_active: bool
+    # at most 16384 bytes
     description: Optional[str]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
-    # principals that may start runs of the agent and add it to their threads; user:* is every user
+    # principals that may start runs of the agent and add it to their threads; user:* is every user;
+    # at most 16384 bytes of JSON
     granted_to: Optional[List[str]]
     created_at: str
     updated_at: str
@@ -275,22 +408,67 @@ class Agent(TypedDict):
     revision: int
 
 
-class AgentPatch(TypedDict, total=False):
-    # unique among the agents of the tenant
+class _AgentWholeRequired(TypedDict):
+    id: str
+    # unique among the agents of the tenant; 1 to 200 bytes
     name: str
+    # default: agent
+    kind: Literal["agent", "team", "workflow"]
+    # active version of the definition, used by new runs
+    version: Optional[str]
+    # created until the first run starts; inactive: new runs are rejected
+    status: Literal["created", "active", "inactive"]
+    is_active: bool
+    # at most 16384 bytes
     description: Optional[str]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
-    # principals that may start runs of the agent and add it to their threads; user:* is every user
+    # principals that may start runs of the agent and add it to their threads; user:* is every user;
+    # at most 16384 bytes of JSON
+    granted_to: Optional[List[str]]
+    created_at: str
+    updated_at: str
+    # number in the ETag
+    revision: int
+
+
+class AgentWhole(_AgentWholeRequired, total=False):
+    # definition of the active version; only with include=definition
+    definition: Optional[AgentDefinition]
+
+
+class _AgentDefinitionRequired(TypedDict):
+    workflow_graph: Optional[Dict[str, Any]]
+
+
+class AgentDefinition(_AgentDefinitionRequired, total=False):
+    system_prompt: Optional[Dict[str, Any]]
+    memory_config: Optional[Dict[str, Any]]
+    guardrail_config: Optional[Dict[str, Any]]
+    llm_config: Optional[Dict[str, Any]]
+    execution_config: Optional[Dict[str, Any]]
+    tools: Optional[List[Any]]
+
+
+class AgentPatch(TypedDict, total=False):
+    # unique among the agents of the tenant; 1 to 200 bytes
+    name: str
+    # at most 16384 bytes
+    description: Optional[str]
+    # at most 102400 bytes of JSON
+    metadata: Dict[str, Any]
+    # principals that may start runs of the agent and add it to their threads; user:* is every user;
+    # at most 16384 bytes of JSON
     granted_to: Optional[List[str]]
     is_active: bool
 
 
 class AgentVersionCreate(TypedDict, total=False):
-    # semantic version, greater than all versions of the agent; alternative to bump
+    # semantic version, greater than all versions of the agent; alternative to bump; 1 to 128 bytes
     version: str
     # number of the newest version to increase
     bump: Literal["major", "minor", "patch"]
-    # description of the changes
+    # description of the changes; at most 16384 bytes
     description: Optional[str]
     # activate the version at once; default: false
     activate: bool
@@ -352,7 +530,7 @@ class AgentVersionHead(TypedDict):
 
 
 class AgentVersionPatch(TypedDict, total=False):
-    # description of the changes
+    # description of the changes; at most 16384 bytes
     description: Optional[str]
     # {role, instructions, examples}, or the instructions as text
     system_prompt: Any
@@ -388,12 +566,13 @@ class AgentLink(TypedDict):
     child_id: str
     child_name: str
     child_kind: Literal["agent", "team", "workflow"]
-    # role of the child; default: member
+    # role of the child; default: member; 1 to 200 bytes
     role: str
     # position among the children; default: after the last one
     position: int
-    # version of the child; null: the active version
+    # version of the child; null: the active version; at most 128 bytes
     child_version: Optional[str]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
     created_at: str
     updated_at: str
@@ -402,12 +581,13 @@ class AgentLink(TypedDict):
 
 
 class AgentLinkBody(TypedDict, total=False):
-    # role of the child; default: member
+    # role of the child; default: member; 1 to 200 bytes
     role: str
     # position among the children; default: after the last one
     position: int
-    # version of the child; null: the active version
+    # version of the child; null: the active version; at most 128 bytes
     child_version: Optional[str]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
@@ -429,6 +609,7 @@ class _StateRequired(TypedDict):
     name: str
     agent_id: Optional[str]
     thread_id: Optional[str]
+    # at most 16384 bytes
     description: Optional[str]
     # principal of the request; null for a key of the whole tenant
     updated_by: Optional[str]
@@ -439,39 +620,42 @@ class _StateRequired(TypedDict):
 
 
 class State(_StateRequired, total=False):
-    # an object or an array
+    # an object or an array; at most 1048576 bytes of JSON
     data: Any
-    # JSON Schema 2020-12 that every write of data must satisfy
+    # JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON
     json_schema: Optional[Dict[str, Any]]
-    # hints for displaying the document; Cairn does not interpret them
+    # hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
     ui_schema: Optional[Dict[str, Any]]
 
 
 class _StateBodyRequired(TypedDict):
-    # an object or an array
+    # an object or an array; at most 1048576 bytes of JSON
     data: Any
 
 
 class StateBody(_StateBodyRequired, total=False):
+    # at most 16384 bytes
     description: Optional[str]
-    # JSON Schema 2020-12 that every write of data must satisfy
+    # JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON
     json_schema: Optional[Dict[str, Any]]
-    # hints for displaying the document; Cairn does not interpret them
+    # hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
     ui_schema: Optional[Dict[str, Any]]
 
 
 class StatePatch(TypedDict, total=False):
+    # at most 16384 bytes
     description: Optional[str]
-    # an object or an array
+    # an object or an array; at most 1048576 bytes of JSON
     data: Any
-    # JSON Schema 2020-12 that every write of data must satisfy
+    # JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON
     json_schema: Optional[Dict[str, Any]]
-    # hints for displaying the document; Cairn does not interpret them
+    # hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
     ui_schema: Optional[Dict[str, Any]]
 
 
 class _StateVersionRequired(TypedDict):
     version: int
+    # at most 16384 bytes
     description: Optional[str]
     # principal of the request; null for a key of the whole tenant
     created_by: Optional[str]
@@ -479,11 +663,11 @@ class _StateVersionRequired(TypedDict):
 
 
 class StateVersion(_StateVersionRequired, total=False):
-    # an object or an array
+    # an object or an array; at most 1048576 bytes of JSON
     data: Any
-    # JSON Schema 2020-12 that every write of data must satisfy
+    # JSON Schema 2020-12 that every write of data must satisfy; at most 262144 bytes of JSON
     json_schema: Optional[Dict[str, Any]]
-    # hints for displaying the document; Cairn does not interpret them
+    # hints for displaying the document; Cairn does not interpret them; at most 262144 bytes of JSON
     ui_schema: Optional[Dict[str, Any]]
 
 
@@ -506,15 +690,19 @@ class StorageItem(_StorageItemRequired, total=False):
 
 class KeyedThreadBody(TypedDict, total=False):
     status: Literal["active", "paused", "cancelled", "error"]
+    # at most 1000 bytes
     title: Optional[str]
-    # name of the agent that works on the thread; default agent of new runs
+    # name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes
     agent: Optional[str]
-    # state of the conversation: summary, tail, meta
+    # state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON
     context: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     preferences: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     important_steps: Any
-    # scalar members can be used as filters
+    # scalar members can be used as filters; at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
     # handling of a new run while another run is active
     run_policy: Literal["reject", "enqueue", "interrupt", "rollback"]
@@ -526,16 +714,18 @@ class KeyedThreadBody(TypedDict, total=False):
 
 class _ThreadRequired(TypedDict):
     id: str
-    # id of the conversation in your application; unique within its namespace
+    # id of the conversation in your application; unique within its namespace; 1 to 512 bytes
     key: Optional[str]
     # principal that set the key and whose namespace it is in; null: the tenant
     key_owner: Optional[str]
     status: Literal["active", "paused", "cancelled", "error"]
+    # at most 1000 bytes
     title: Optional[str]
-    # name of the agent that works on the thread; default agent of new runs
+    # name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes
     agent: Optional[str]
-    # scalar members can be used as filters
+    # scalar members can be used as filters; at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
     # handling of a new run while another run is active
     run_policy: Literal["reject", "enqueue", "interrupt", "rollback"]
@@ -555,25 +745,31 @@ class _ThreadRequired(TypedDict):
 
 
 class Thread(_ThreadRequired, total=False):
-    # state of the conversation: summary, tail, meta
+    # state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON
     context: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     preferences: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     important_steps: Any
 
 
 class ThreadBody(TypedDict, total=False):
-    # id of the conversation in your application; unique within its namespace
+    # id of the conversation in your application; unique within its namespace; 1 to 512 bytes
     key: Optional[str]
     status: Literal["active", "paused", "cancelled", "error"]
+    # at most 1000 bytes
     title: Optional[str]
-    # name of the agent that works on the thread; default agent of new runs
+    # name of the agent that works on the thread; default agent of new runs; 1 to 200 bytes
     agent: Optional[str]
-    # state of the conversation: summary, tail, meta
+    # state of the conversation: summary, tail, meta; at most 1048576 bytes of JSON
     context: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     preferences: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     important_steps: Any
-    # scalar members can be used as filters
+    # scalar members can be used as filters; at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
     # handling of a new run while another run is active
     run_policy: Literal["reject", "enqueue", "interrupt", "rollback"]
@@ -584,7 +780,7 @@ class ThreadBody(TypedDict, total=False):
 
 
 class Reason(TypedDict, total=False):
-    # reason recorded in the event
+    # reason recorded in the event; at most 1000 bytes
     reason: Optional[str]
 
 
@@ -623,6 +819,8 @@ class ImportedObject(_ImportedObjectOdd):
     was_there: bool
     # true if the thread was imported without its key, which another thread has
     key_dropped: bool
+    # new name of an agent whose name was taken; null if it has its own
+    renamed_to: Optional[str]
 
 
 class _ToolsAwaitRequired(TypedDict):
@@ -634,32 +832,37 @@ class ToolsAwait(_ToolsAwaitRequired, total=False):
     backend_results: List[BackendResult]
     # new value for the resumption of the thread
     current_step: int
-    # new value for the resumption of the thread
+    # new value for the resumption of the thread; at most 8387584 bytes of JSON
     messages: List[Dict[str, Any]]
 
 
 class _ToolAskedRequired(TypedDict):
-    # unique within the run
+    # unique within the run; 1 to 128 bytes
     tool_use_id: str
+    # 1 to 128 bytes
     name: str
     # side that executes the tool
     side: Literal["frontend", "backend"]
 
 
 class ToolAsked(_ToolAskedRequired, total=False):
+    # at most 262144 bytes of JSON
     input: Dict[str, Any]
+    # the run fails with tool_timeout if the result is pending at this time
+    deadline: Optional[str]
 
 
 class _BackendResultRequired(TypedDict):
-    # unique within the run
+    # unique within the run; 1 to 128 bytes
     tool_use_id: str
-    # a string, a list of blocks, or any other JSON value
+    # a string, a list of blocks, or any other JSON value; at most 786432 bytes of JSON
     content: Any
 
 
 class BackendResult(_BackendResultRequired, total=False):
+    # at most 128 bytes
     name: str
-    # tool_result; Cairn ignores this member
+    # tool_result; Cairn ignores this member; at most 128 bytes
     type: str
     is_error: bool
 
@@ -674,7 +877,7 @@ class ToolsPause(TypedDict):
 
 
 class AwaitedTool(TypedDict):
-    # unique within the run
+    # unique within the run; 1 to 128 bytes
     tool_use_id: str
     # empty if the result was sent without a name
     name: str
@@ -683,6 +886,10 @@ class AwaitedTool(TypedDict):
     # result of the tool; null while it is pending
     content: Any
     is_error: Optional[bool]
+    # the run fails if the result is pending at this time
+    deadline: Optional[str]
+    # turn in which the run waited for this tool
+    turn_id: Optional[str]
     # number of the pause in which the run waited for this tool, from 1
     pause: int
     created_at: str
@@ -697,9 +904,9 @@ class ToolResults(TypedDict):
 
 
 class _ToolResultRequired(TypedDict):
-    # unique within the run
+    # unique within the run; 1 to 128 bytes
     tool_use_id: str
-    # a string, a list of blocks, or any other JSON value
+    # a string, a list of blocks, or any other JSON value; at most 786432 bytes of JSON
     content: Any
 
 
@@ -727,9 +934,9 @@ class _ResumptionRequired(TypedDict):
     agent_uuid: str
     # agent of the newest run at the time of the last write
     agent_id: Optional[str]
-    # default: role and instructions of the agent version of the newest run
+    # default: role and instructions of the agent version of the newest run; at most 262144 bytes
     system_prompt: Optional[str]
-    # default: the default_model of the agent version of the newest run
+    # default: the default_model of the agent version of the newest run; 1 to 255 bytes
     model: Optional[str]
     # default: 50
     max_steps: int
@@ -737,30 +944,30 @@ class _ResumptionRequired(TypedDict):
     thinking_tokens: int
     # default: 2048
     max_tokens: int
-    # container in which code is executed
+    # container in which code is executed; 1 to 255 bytes
     container_id: Optional[str]
-    # client tools: [{name, description, input_schema}]
+    # client tools: [{name, description, input_schema}]; at most 1048576 bytes of JSON
     tool_schemas: List[Dict[str, Any]]
-    # objects that describe tools of the model's provider
+    # objects that describe tools of the model's provider; at most 262144 bytes of JSON
     server_tools: List[Dict[str, Any]]
-    # texts
+    # texts; at most 262144 bytes of JSON
     beta_headers: List[str]
-    # arguments for the provider: temperature …
+    # arguments for the provider: temperature …; at most 262144 bytes of JSON
     api_kwargs: Dict[str, Any]
-    # format of the stream: xml, json …
+    # format of the stream: xml, json …; 1 to 255 bytes
     formatter: Optional[str]
     stream_meta_history_and_tool_results: bool
-    # name of the type
+    # name of the type; 1 to 255 bytes
     compactor_type: Optional[str]
-    # name of the type
+    # name of the type; 1 to 255 bytes
     memory_store_type: Optional[str]
-    # map of file ids to {filename, storage_path …}
+    # map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON
     file_registry: Dict[str, Any]
-    # other data of the application
+    # other data of the application; at most 262144 bytes of JSON
     extras: Dict[str, Any]
     # default: 5
     max_retries: int
-    # seconds before the first retry, in whole milliseconds; default: 1
+    # seconds before the first retry; default: 1; rounded to 3 digits after the point
     base_delay: float
     # tokens of the last run
     last_known_input_tokens: int
@@ -768,7 +975,7 @@ class _ResumptionRequired(TypedDict):
     last_known_output_tokens: int
     # step from which the run continues
     current_step: int
-    # title of the thread
+    # title of the thread; at most 1000 bytes
     title: Optional[str]
     # names of the tools in tool_schemas
     tool_names: List[str]
@@ -787,16 +994,17 @@ class _ResumptionRequired(TypedDict):
 
 
 class Resumption(_ResumptionRequired, total=False):
-    # compacted messages; unchanged if a write omits them
+    # compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON
     messages: List[Dict[str, Any]]
-    # all messages of the unfinished run; copied to the history entry when the run ends
+    # all messages of the unfinished run; copied to the history entry when the run ends; at most
+    # 8387584 bytes of JSON
     conversation_history: List[Dict[str, Any]]
 
 
 class ResumptionBody(TypedDict, total=False):
-    # default: role and instructions of the agent version of the newest run
+    # default: role and instructions of the agent version of the newest run; at most 262144 bytes
     system_prompt: Optional[str]
-    # default: the default_model of the agent version of the newest run
+    # default: the default_model of the agent version of the newest run; 1 to 255 bytes
     model: Optional[str]
     # default: 50
     max_steps: int
@@ -804,32 +1012,32 @@ class ResumptionBody(TypedDict, total=False):
     thinking_tokens: int
     # default: 2048
     max_tokens: int
-    # container in which code is executed
+    # container in which code is executed; 1 to 255 bytes
     container_id: Optional[str]
-    # compacted messages; unchanged if a write omits them
+    # compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON
     messages: List[Dict[str, Any]]
-    # client tools: [{name, description, input_schema}]
+    # client tools: [{name, description, input_schema}]; at most 1048576 bytes of JSON
     tool_schemas: List[Dict[str, Any]]
-    # objects that describe tools of the model's provider
+    # objects that describe tools of the model's provider; at most 262144 bytes of JSON
     server_tools: List[Dict[str, Any]]
-    # texts
+    # texts; at most 262144 bytes of JSON
     beta_headers: List[str]
-    # arguments for the provider: temperature …
+    # arguments for the provider: temperature …; at most 262144 bytes of JSON
     api_kwargs: Dict[str, Any]
-    # format of the stream: xml, json …
+    # format of the stream: xml, json …; 1 to 255 bytes
     formatter: Optional[str]
     stream_meta_history_and_tool_results: bool
-    # name of the type
+    # name of the type; 1 to 255 bytes
     compactor_type: Optional[str]
-    # name of the type
+    # name of the type; 1 to 255 bytes
     memory_store_type: Optional[str]
-    # map of file ids to {filename, storage_path …}
+    # map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON
     file_registry: Dict[str, Any]
-    # other data of the application
+    # other data of the application; at most 262144 bytes of JSON
     extras: Dict[str, Any]
     # default: 5
     max_retries: int
-    # seconds before the first retry, in whole milliseconds; default: 1
+    # seconds before the first retry; default: 1; rounded to 3 digits after the point
     base_delay: float
     # tokens of the last run
     last_known_input_tokens: int
@@ -837,16 +1045,20 @@ class ResumptionBody(TypedDict, total=False):
     last_known_output_tokens: int
     # step from which the run continues
     current_step: int
-    # all messages of the unfinished run; copied to the history entry when the run ends
+    # all messages of the unfinished run; copied to the history entry when the run ends; at most
+    # 8387584 bytes of JSON
     conversation_history: List[Dict[str, Any]]
-    # title of the thread
+    # title of the thread; at most 1000 bytes
     title: Optional[str]
+    # a greater number than that of the thread's runs adds runs from before Cairn; a smaller one
+    # changes nothing
+    total_runs: int
 
 
 class ResumptionPatch(TypedDict, total=False):
-    # default: role and instructions of the agent version of the newest run
+    # default: role and instructions of the agent version of the newest run; at most 262144 bytes
     system_prompt: Optional[str]
-    # default: the default_model of the agent version of the newest run
+    # default: the default_model of the agent version of the newest run; 1 to 255 bytes
     model: Optional[str]
     # default: 50
     max_steps: int
@@ -854,32 +1066,32 @@ class ResumptionPatch(TypedDict, total=False):
     thinking_tokens: int
     # default: 2048
     max_tokens: int
-    # container in which code is executed
+    # container in which code is executed; 1 to 255 bytes
     container_id: Optional[str]
-    # compacted messages; unchanged if a write omits them
+    # compacted messages; unchanged if a write omits them; at most 8387584 bytes of JSON
     messages: List[Dict[str, Any]]
-    # client tools: [{name, description, input_schema}]
+    # client tools: [{name, description, input_schema}]; at most 1048576 bytes of JSON
     tool_schemas: List[Dict[str, Any]]
-    # objects that describe tools of the model's provider
+    # objects that describe tools of the model's provider; at most 262144 bytes of JSON
     server_tools: List[Dict[str, Any]]
-    # texts
+    # texts; at most 262144 bytes of JSON
     beta_headers: List[str]
-    # arguments for the provider: temperature …
+    # arguments for the provider: temperature …; at most 262144 bytes of JSON
     api_kwargs: Dict[str, Any]
-    # format of the stream: xml, json …
+    # format of the stream: xml, json …; 1 to 255 bytes
     formatter: Optional[str]
     stream_meta_history_and_tool_results: bool
-    # name of the type
+    # name of the type; 1 to 255 bytes
     compactor_type: Optional[str]
-    # name of the type
+    # name of the type; 1 to 255 bytes
     memory_store_type: Optional[str]
-    # map of file ids to {filename, storage_path …}
+    # map of file ids to {filename, storage_path …}; at most 1048576 bytes of JSON
     file_registry: Dict[str, Any]
-    # other data of the application
+    # other data of the application; at most 262144 bytes of JSON
     extras: Dict[str, Any]
     # default: 5
     max_retries: int
-    # seconds before the first retry, in whole milliseconds; default: 1
+    # seconds before the first retry; default: 1; rounded to 3 digits after the point
     base_delay: float
     # tokens of the last run
     last_known_input_tokens: int
@@ -887,25 +1099,32 @@ class ResumptionPatch(TypedDict, total=False):
     last_known_output_tokens: int
     # step from which the run continues
     current_step: int
-    # all messages of the unfinished run; copied to the history entry when the run ends
+    # all messages of the unfinished run; copied to the history entry when the run ends; at most
+    # 8387584 bytes of JSON
     conversation_history: List[Dict[str, Any]]
-    # title of the thread
+    # title of the thread; at most 1000 bytes
     title: Optional[str]
+    # a greater number than that of the thread's runs adds runs from before Cairn; a smaller one
+    # changes nothing
+    total_runs: int
 
 
 class ResumptionAppend(TypedDict, total=False):
-    # messages to append to messages
+    # messages to append to messages; at most 8387584 bytes of JSON
     append: List[Dict[str, Any]]
-    # messages to append to conversation_history
+    # messages to append to conversation_history; at most 8387584 bytes of JSON
     append_history: List[Dict[str, Any]]
 
 
 class _HistoryEntryRequired(TypedDict):
+    # at most 1048576 bytes
     final_response: Optional[str]
-    # end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status
+    # end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status; 1 to 200
+    # bytes
     stop_reason: Optional[str]
-    # [{file_id, filename, …}]
+    # [{file_id, filename, …}]; at most 262144 bytes of JSON
     generated_files: List[Dict[str, Any]]
+    # at most 262144 bytes of JSON
     extras: Dict[str, Any]
     conversation_id: str
     thread_id: str
@@ -932,7 +1151,7 @@ class _HistoryEntryRequired(TypedDict):
 
 
 class HistoryEntry(_HistoryEntryRequired, total=False):
-    # complete conversation of the run, not compacted
+    # complete conversation of the run, not compacted; at most 8387584 bytes of JSON
     messages: List[Dict[str, Any]]
 
 
@@ -944,13 +1163,16 @@ class HistoryUsage(TypedDict):
 
 
 class HistoryPatch(TypedDict, total=False):
-    # complete conversation of the run, not compacted
+    # complete conversation of the run, not compacted; at most 8387584 bytes of JSON
     messages: List[Dict[str, Any]]
+    # at most 1048576 bytes
     final_response: Optional[str]
-    # end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status
+    # end_turn, max_steps, tool_use …; default of failed and cancelled runs: the status; 1 to 200
+    # bytes
     stop_reason: Optional[str]
-    # [{file_id, filename, …}]
+    # [{file_id, filename, …}]; at most 262144 bytes of JSON
     generated_files: List[Dict[str, Any]]
+    # at most 262144 bytes of JSON
     extras: Dict[str, Any]
 
 
@@ -966,7 +1188,7 @@ class ThreadContext(TypedDict):
 
 
 class RunCreate(TypedDict, total=False):
-    # message that triggers the run
+    # message that triggers the run; at most 262144 bytes
     user_input: Optional[str]
     ask_clarifications: bool
     # overrides the run_policy of the thread
@@ -974,29 +1196,120 @@ class RunCreate(TypedDict, total=False):
     # queue (default: a worker claims the run) or direct (the caller executes the run)
     dispatch: Literal["queue", "direct"]
     parent_run_id: Optional[str]
-    # agent name by which a worker claims the run; default: the name from agent_id or the thread
+    # agent name by which a worker claims the run; default: the name from agent_id or the thread; 1
+    # to 200 bytes
     agent: Optional[str]
     # agent that the run executes
     agent_id: Optional[str]
-    # only with agent_id; default: the active version
+    # only with agent_id; default: the active version; 1 to 100 bytes
     agent_version: Optional[str]
+    # 1 to 200 bytes
     model: Optional[str]
+    # 1 to 100 bytes
     provider: Optional[str]
-    # complete request for the run: a message with attachments …
+    # complete request for the run: a message with attachments …; at most 262144 bytes of JSON
     request: Optional[Dict[str, Any]]
+    # at most 1048576 bytes of JSON
     state: Dict[str, Any]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # false: the input of the user is not also created as a message of the thread; default: true for
+    # a run without parent
+    message: bool
+    # completed, failed or cancelled: records a run that has already ended
+    status: Optional[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled", "None"]]
+    # at most 1048576 bytes of JSON
+    final_output: Any
+    # at most 102400 bytes of JSON
+    error: Optional[Dict[str, Any]]
+    # 1 to 100 bytes
+    stop_reason: Optional[str]
+    # answer text for people; at most 1048576 bytes
+    content: Optional[str]
+    # 1 to 200 bytes
+    content_type: Optional[str]
+    # at most 262144 bytes of JSON
+    citations: Any
+    # measurements of the engine; at most 262144 bytes of JSON
+    metrics: Optional[Dict[str, Any]]
+    # complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+    messages: Optional[List[Dict[str, Any]]]
+    # [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON
+    generated_files: Optional[List[Dict[str, Any]]]
+    # data of the application, in the call that ends the run; at most 262144 bytes of JSON
+    extras: Optional[Dict[str, Any]]
+    # usage of one call to a model that is not reported elsewhere, in the call that ends the run;
+    # Cairn computes the cost
+    usage: Optional[UsageReport]
+    # start of a run that is reported later, in the call that ends the run; default: the time at
+    # which Cairn started the run
+    started_at: Optional[str]
+    # end of a run that is reported later, in the call that ends the run; default: now
+    finished_at: Optional[str]
+    # assistant message to append to the context of the thread, in the call that ends the run: a
+    # text, {role, content}, or true for the content of the run; at most 1048576 bytes of JSON
+    append: Any
+    # true: the answer of the run is also created as a message of the thread, in the call that ends
+    # the run
+    reply: Optional[bool]
+    # false: Cairn does not log the start or the end of the run that this call causes, because the
+    # steps of the engine contain it
+    lifecycle_steps: Optional[bool]
+    # order of claims: a point counts like a minute of age
+    priority: int
+    # failed attempts after which the run fails; null: no maximum
+    max_attempts: Optional[int]
+    # pause after a failed attempt
+    backoff: Optional[RunBackoff]
+    # the run is not claimed before this time
+    not_before: Optional[str]
+    # the run fails if it is not finished at this time
+    deadline: Optional[str]
+
+
+class _UsageReportRequired(TypedDict):
+    # input tokens neither written to a cache nor read from one
+    input_tokens: int
+    output_tokens: int
+
+
+class UsageReport(_UsageReportRequired, total=False):
+    # default: as in the run; 1 to 200 bytes
+    model: Optional[str]
+    # default: as in the run; 1 to 200 bytes
+    provider: Optional[str]
+    # input tokens written to a cache
+    cache_creation_input_tokens: int
+    # input tokens read from a cache
+    cache_read_input_tokens: int
+
+
+class _RunBackoffRequired(TypedDict):
+    # pause after the first failed attempt
+    initial_ms: int
+
+
+class RunBackoff(_RunBackoffRequired, total=False):
+    # multiplies the pause after each further failed attempt; default: 2
+    factor: int
+    # longest pause; default: 3600000, or initial_ms if that is greater
+    max_ms: int
 
 
 class _RunRequired(TypedDict):
     id: str
     status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
         "cancelled"]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
+    # 1 to 200 bytes
     model: Optional[str]
+    # 1 to 100 bytes
     provider: Optional[str]
-    # why the model stopped: end_turn, max_tokens …
+    # why the model stopped: end_turn, max_tokens …; 1 to 100 bytes
     stop_reason: Optional[str]
     thread_id: str
     parent_run_id: Optional[str]
@@ -1013,6 +1326,24 @@ class _RunRequired(TypedDict):
     forked_from_checkpoint_id: Optional[str]
     turn_count: int
     step_count: int
+    # order of claims: a point counts like a minute of age
+    priority: int
+    # failed attempts after which the run fails; null: no maximum
+    max_attempts: Optional[int]
+    # pause after a failed attempt
+    backoff: Optional[RunBackoff]
+    # the run is not claimed before this time
+    not_before: Optional[str]
+    # the run fails if it is not finished at this time
+    deadline: Optional[str]
+    # claims of the run, with the current one
+    attempt_count: int
+    # attempts that lost their lease or ended with an error; at max_attempts the run fails
+    failed_attempts: int
+    # first deadline of the tools that the run waits for
+    tool_deadline: Optional[str]
+    # run that this run repeats
+    retry_of_run_id: Optional[str]
     # usage of the run without its descendants
     usage: RunUsage
     # usage of the run and its descendants
@@ -1031,20 +1362,31 @@ class _RunRequired(TypedDict):
 
 
 class Run(_RunRequired, total=False):
-    # checkpoint of the engine: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON
     state: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     final_output: Any
-    # answer text for people
+    # answer text for people; at most 1048576 bytes
     content: Optional[str]
+    # 1 to 200 bytes
     content_type: Optional[str]
+    # at most 262144 bytes of JSON
     citations: Any
-    # measurements of the engine
+    # measurements of the engine; at most 262144 bytes of JSON
     metrics: Optional[Dict[str, Any]]
     # complete request that started the run
     request: Optional[Dict[str, Any]]
     user_input: Optional[str]
     # latest answer to a question of the run
     input: Any
+    # complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+    messages: Optional[List[Dict[str, Any]]]
+    # [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON
+    generated_files: Optional[List[Dict[str, Any]]]
+    # data of the application, in the call that ends the run; at most 262144 bytes of JSON
+    extras: Optional[Dict[str, Any]]
+    # number of the run in the history of the thread; not in lists
+    history_sequence: Optional[int]
 
 
 class RunUsage(TypedDict):
@@ -1061,14 +1403,14 @@ class RunUsage(TypedDict):
 
 
 class _RunClaimRequired(TypedDict):
-    # display name of the worker
+    # display name of the worker; 1 to 200 bytes
     worker: str
 
 
 class RunClaim(_RunClaimRequired, total=False):
     # default: 30000
     lease_ms: int
-    # only runs of this agent
+    # only runs of this agent; 1 to 200 bytes
     agent: Optional[str]
     # only runs of this thread
     thread_id: Optional[str]
@@ -1081,27 +1423,86 @@ class _AgentRunCreateRequired(TypedDict):
 class AgentRunCreate(_AgentRunCreateRequired, total=False):
     # default: a new thread is created
     thread_id: Optional[str]
+    # key of the thread, instead of thread_id; a thread with this key is created if none exists; 1
+    # to 512 bytes
+    thread_key: Optional[str]
     config: Optional[AgentRunConfig]
-    # default: the active version
+    # default: the active version; 1 to 100 bytes
     agent_version: Optional[str]
     parent_run_id: Optional[str]
     # overrides the run_policy of the thread
     policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
     # queue (default: a worker claims the run) or direct (the caller executes the run)
     dispatch: Literal["queue", "direct"]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # false: the input of the user is not also created as a message of the thread; default: true for
+    # a run without parent
+    message: bool
+    # completed, failed or cancelled: records a run that has already ended
+    status: Optional[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled", "None"]]
+    # at most 1048576 bytes of JSON
+    final_output: Any
+    # at most 102400 bytes of JSON
+    error: Optional[Dict[str, Any]]
+    # 1 to 100 bytes
+    stop_reason: Optional[str]
+    # answer text for people; at most 1048576 bytes
+    content: Optional[str]
+    # 1 to 200 bytes
+    content_type: Optional[str]
+    # at most 262144 bytes of JSON
+    citations: Any
+    # measurements of the engine; at most 262144 bytes of JSON
+    metrics: Optional[Dict[str, Any]]
+    # complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+    messages: Optional[List[Dict[str, Any]]]
+    # [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON
+    generated_files: Optional[List[Dict[str, Any]]]
+    # data of the application, in the call that ends the run; at most 262144 bytes of JSON
+    extras: Optional[Dict[str, Any]]
+    # usage of one call to a model that is not reported elsewhere, in the call that ends the run;
+    # Cairn computes the cost
+    usage: Optional[UsageReport]
+    # start of a run that is reported later, in the call that ends the run; default: the time at
+    # which Cairn started the run
+    started_at: Optional[str]
+    # end of a run that is reported later, in the call that ends the run; default: now
+    finished_at: Optional[str]
+    # assistant message to append to the context of the thread, in the call that ends the run: a
+    # text, {role, content}, or true for the content of the run; at most 1048576 bytes of JSON
+    append: Any
+    # true: the answer of the run is also created as a message of the thread, in the call that ends
+    # the run
+    reply: Optional[bool]
+    # false: Cairn does not log the start or the end of the run that this call causes, because the
+    # steps of the engine contain it
+    lifecycle_steps: Optional[bool]
+    # order of claims: a point counts like a minute of age
+    priority: int
+    # failed attempts after which the run fails; null: no maximum
+    max_attempts: Optional[int]
+    # pause after a failed attempt
+    backoff: Optional[RunBackoff]
+    # the run is not claimed before this time
+    not_before: Optional[str]
+    # the run fails if it is not finished at this time
+    deadline: Optional[str]
 
 
 class _AgentRunInputRequired(TypedDict):
+    # at most 262144 bytes
     message: str
 
 
 class AgentRunInput(_AgentRunInputRequired, total=False):
+    # at most 262144 bytes of JSON
     attachments: Optional[List[Any]]
 
 
 class AgentRunConfig(TypedDict, total=False):
-    # overrides the default_model of the agent
+    # overrides the default_model of the agent; 1 to 200 bytes
     model_override: Optional[str]
     # accepted but ignored: the events of the thread can always be streamed
     stream: Optional[bool]
@@ -1113,11 +1514,15 @@ class _AgentRunRequired(TypedDict):
     id: str
     status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
         "cancelled"]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
+    # 1 to 200 bytes
     model: Optional[str]
+    # 1 to 100 bytes
     provider: Optional[str]
-    # why the model stopped: end_turn, max_tokens …
+    # why the model stopped: end_turn, max_tokens …; 1 to 100 bytes
     stop_reason: Optional[str]
     thread_id: str
     parent_run_id: Optional[str]
@@ -1134,6 +1539,24 @@ class _AgentRunRequired(TypedDict):
     forked_from_checkpoint_id: Optional[str]
     turn_count: int
     step_count: int
+    # order of claims: a point counts like a minute of age
+    priority: int
+    # failed attempts after which the run fails; null: no maximum
+    max_attempts: Optional[int]
+    # pause after a failed attempt
+    backoff: Optional[RunBackoff]
+    # the run is not claimed before this time
+    not_before: Optional[str]
+    # the run fails if it is not finished at this time
+    deadline: Optional[str]
+    # claims of the run, with the current one
+    attempt_count: int
+    # attempts that lost their lease or ended with an error; at max_attempts the run fails
+    failed_attempts: int
+    # first deadline of the tools that the run waits for
+    tool_deadline: Optional[str]
+    # run that this run repeats
+    retry_of_run_id: Optional[str]
     # usage of the run without its descendants
     usage: RunUsage
     # usage of the run and its descendants
@@ -1152,31 +1575,46 @@ class _AgentRunRequired(TypedDict):
 
 
 class AgentRun(_AgentRunRequired, total=False):
-    # checkpoint of the engine: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON
     state: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     final_output: Any
-    # answer text for people
+    # answer text for people; at most 1048576 bytes
     content: Optional[str]
+    # 1 to 200 bytes
     content_type: Optional[str]
+    # at most 262144 bytes of JSON
     citations: Any
-    # measurements of the engine
+    # measurements of the engine; at most 262144 bytes of JSON
     metrics: Optional[Dict[str, Any]]
     # complete request that started the run
     request: Optional[Dict[str, Any]]
     user_input: Optional[str]
     # latest answer to a question of the run
     input: Any
+    # complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+    messages: Optional[List[Dict[str, Any]]]
+    # [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON
+    generated_files: Optional[List[Dict[str, Any]]]
+    # data of the application, in the call that ends the run; at most 262144 bytes of JSON
+    extras: Optional[Dict[str, Any]]
+    # number of the run in the history of the thread; not in lists
+    history_sequence: Optional[int]
 
 
 class _RunWithMembersRequired(TypedDict):
     id: str
     status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
         "cancelled"]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
+    # 1 to 200 bytes
     model: Optional[str]
+    # 1 to 100 bytes
     provider: Optional[str]
-    # why the model stopped: end_turn, max_tokens …
+    # why the model stopped: end_turn, max_tokens …; 1 to 100 bytes
     stop_reason: Optional[str]
     thread_id: str
     parent_run_id: Optional[str]
@@ -1193,6 +1631,24 @@ class _RunWithMembersRequired(TypedDict):
     forked_from_checkpoint_id: Optional[str]
     turn_count: int
     step_count: int
+    # order of claims: a point counts like a minute of age
+    priority: int
+    # failed attempts after which the run fails; null: no maximum
+    max_attempts: Optional[int]
+    # pause after a failed attempt
+    backoff: Optional[RunBackoff]
+    # the run is not claimed before this time
+    not_before: Optional[str]
+    # the run fails if it is not finished at this time
+    deadline: Optional[str]
+    # claims of the run, with the current one
+    attempt_count: int
+    # attempts that lost their lease or ended with an error; at max_attempts the run fails
+    failed_attempts: int
+    # first deadline of the tools that the run waits for
+    tool_deadline: Optional[str]
+    # run that this run repeats
+    retry_of_run_id: Optional[str]
     # usage of the run without its descendants
     usage: RunUsage
     # usage of the run and its descendants
@@ -1211,20 +1667,31 @@ class _RunWithMembersRequired(TypedDict):
 
 
 class RunWithMembers(_RunWithMembersRequired, total=False):
-    # checkpoint of the engine: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON
     state: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     final_output: Any
-    # answer text for people
+    # answer text for people; at most 1048576 bytes
     content: Optional[str]
+    # 1 to 200 bytes
     content_type: Optional[str]
+    # at most 262144 bytes of JSON
     citations: Any
-    # measurements of the engine
+    # measurements of the engine; at most 262144 bytes of JSON
     metrics: Optional[Dict[str, Any]]
     # complete request that started the run
     request: Optional[Dict[str, Any]]
     user_input: Optional[str]
     # latest answer to a question of the run
     input: Any
+    # complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+    messages: Optional[List[Dict[str, Any]]]
+    # [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON
+    generated_files: Optional[List[Dict[str, Any]]]
+    # data of the application, in the call that ends the run; at most 262144 bytes of JSON
+    extras: Optional[Dict[str, Any]]
+    # number of the run in the history of the thread; not in lists
+    history_sequence: Optional[int]
     # answers of the children, oldest first
     member_responses: List[MemberResponse]
     # true if older answers are omitted: GET /v1/runs?parent_run_id= lists all children
@@ -1275,9 +1742,11 @@ class _RunPhaseBodyRequired(TypedDict):
 
 
 class RunPhaseBody(_RunPhaseBodyRequired, total=False):
-    # cause of the transition: plan_ready, tool_call …; default: from the table of transitions
+    # cause of the transition: plan_ready, tool_call …; default: from the table of transitions; 1 to
+    # 64 bytes
     trigger: Optional[str]
-    # details for the log
+    # details for the log; with the phase failed, also the error of the run; at most 65536 bytes of
+    # JSON
     detail: Optional[Dict[str, Any]]
 
 
@@ -1296,14 +1765,31 @@ class RunPhase(_RunPhaseOdd):
     created_at: str
 
 
+class RunAttempt(TypedDict):
+    number: int
+    worker: str
+    # fencing token of the claim
+    fence: int
+    started_at: str
+    # null while the worker holds the lease
+    ended_at: Optional[str]
+    # end of the attempt; failed (by release with an error) and lease_expired count towards
+    # max_attempts
+    outcome: Optional[Literal["completed", "failed", "cancelled", "waiting_for_input", "paused",
+        "released", "lease_expired", "None"]]
+    # error that the worker reported as it released the run
+    error: Optional[Dict[str, Any]]
+
+
 class _TurnCreateRequired(TypedDict):
     input: TurnInput
 
 
 class TurnCreate(_TurnCreateRequired, total=False):
-    # default: the status in output, or running
+    # default: the status in output, or complete with an output, or running
     status: Literal["running", "complete", "awaiting_tool", "awaiting_human", "failed", "cancelled"]
-    # a message, tool_calls …; a status in the output sets the status of the turn
+    # a message, tool_calls …; a status in the output sets the status of the turn; with
+    # awaiting_tool the run waits for the tool_calls; at most 1048576 bytes of JSON
     output: Optional[Dict[str, Any]]
     latency_ms: Optional[int]
     # checkpoint of the run's thread
@@ -1313,10 +1799,12 @@ class TurnCreate(_TurnCreateRequired, total=False):
 
 
 class TurnInput(TypedDict, total=False):
-    # message, tool_results or both must be given
+    # message, tool_results or both must be given; at most 262144 bytes
     message: Optional[str]
+    # at most 262144 bytes of JSON
     attachments: Optional[List[Any]]
-    # at most 256 objects, each with a tool_use_id
+    # at most 256 objects, each with a tool_use_id; also results of awaited tools; at most 524288
+    # bytes of JSON
     tool_results: Optional[List[Dict[str, Any]]]
 
 
@@ -1325,9 +1813,9 @@ class TurnUsageBody(TypedDict, total=False):
     tokens_out: Optional[int]
     cache_creation_input_tokens: Optional[int]
     cache_read_input_tokens: Optional[int]
-    # default: as in the run
+    # default: as in the run; 1 to 200 bytes
     model: Optional[str]
-    # default: as in the run
+    # default: as in the run; 1 to 100 bytes
     provider: Optional[str]
 
 
@@ -1360,9 +1848,10 @@ class TurnUsage(TypedDict):
 
 
 class TurnPatch(TypedDict, total=False):
-    # default: the status in output, or running
+    # default: the status in output, or complete with an output, or running
     status: Literal["running", "complete", "awaiting_tool", "awaiting_human", "failed", "cancelled"]
-    # a message, tool_calls …; a status in the output sets the status of the turn
+    # a message, tool_calls …; a status in the output sets the status of the turn; with
+    # awaiting_tool the run waits for the tool_calls; at most 1048576 bytes of JSON
     output: Optional[Dict[str, Any]]
     latency_ms: Optional[int]
     # checkpoint of the run's thread
@@ -1378,9 +1867,9 @@ class _UsageBodyRequired(TypedDict):
 
 
 class UsageBody(_UsageBodyRequired, total=False):
-    # default: as in the run
+    # default: as in the run; 1 to 200 bytes
     model: Optional[str]
-    # default: as in the run
+    # default: as in the run; 1 to 200 bytes
     provider: Optional[str]
     # turn of the run in which the call happened
     turn_id: Optional[str]
@@ -1452,14 +1941,15 @@ class ModelUsage(TypedDict):
 
 class _PriceRequired(TypedDict):
     model: str
-    # price of a million input tokens outside of a cache
+    # price of a million input tokens outside of a cache; rounded to 6 digits after the point
     input: float
-    # price of a million output tokens
+    # price of a million output tokens; rounded to 6 digits after the point
     output: float
     # rates for calls with more input tokens than above_tokens
     long_context: Optional[LongContextPrice]
+    # 1 to 200 bytes
     provider: Optional[str]
-    # default: USD; all prices of a tenant have the same currency
+    # default: USD; all prices of a tenant have the same currency; 3 bytes
     currency: str
     # true if this version removed the price of the model
     deleted: bool
@@ -1468,48 +1958,56 @@ class _PriceRequired(TypedDict):
 
 
 class Price(_PriceRequired, total=False):
-    # price of a million tokens written to a cache; default: 1.25 times input
+    # price of a million tokens written to a cache; default: 1.25 times input; rounded to 6 digits
+    # after the point
     cache_write: float
-    # price of a million tokens read from a cache; default: 0.1 times input
+    # price of a million tokens read from a cache; default: 0.1 times input; rounded to 6 digits
+    # after the point
     cache_read: float
 
 
 class _LongContextPriceRequired(TypedDict):
     # number of input tokens, including cached tokens
     above_tokens: int
-    # price of a million input tokens outside of a cache
+    # price of a million input tokens outside of a cache; rounded to 6 digits after the point
     input: float
-    # price of a million output tokens
+    # price of a million output tokens; rounded to 6 digits after the point
     output: float
 
 
 class LongContextPrice(_LongContextPriceRequired, total=False):
-    # price of a million tokens written to a cache; default: 1.25 times input
+    # price of a million tokens written to a cache; default: 1.25 times input; rounded to 6 digits
+    # after the point
     cache_write: float
-    # price of a million tokens read from a cache; default: 0.1 times input
+    # price of a million tokens read from a cache; default: 0.1 times input; rounded to 6 digits
+    # after the point
     cache_read: float
 
 
 class _PriceBodyRequired(TypedDict):
-    # price of a million input tokens outside of a cache
+    # price of a million input tokens outside of a cache; rounded to 6 digits after the point
     input: float
-    # price of a million output tokens
+    # price of a million output tokens; rounded to 6 digits after the point
     output: float
 
 
 class PriceBody(_PriceBodyRequired, total=False):
-    # price of a million tokens written to a cache; default: 1.25 times input
+    # price of a million tokens written to a cache; default: 1.25 times input; rounded to 6 digits
+    # after the point
     cache_write: float
-    # price of a million tokens read from a cache; default: 0.1 times input
+    # price of a million tokens read from a cache; default: 0.1 times input; rounded to 6 digits
+    # after the point
     cache_read: float
     # rates for calls with more input tokens than above_tokens
     long_context: Optional[LongContextPrice]
+    # 1 to 200 bytes
     provider: Optional[str]
-    # default: USD; all prices of a tenant have the same currency
+    # default: USD; all prices of a tenant have the same currency; 3 bytes
     currency: str
 
 
 class CostBody(TypedDict):
+    # 1 to 200 bytes
     model: str
     usage: TokenUsage
 
@@ -1595,47 +2093,56 @@ class UsageAverage(_UsageAverageRequired, total=False):
 
 
 class _EvalBodyRequired(TypedDict):
+    # 1 to 200 bytes
     name: str
-    # accuracy, performance, reliability, agent_as_judge or your own
+    # accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes
     eval_type: str
 
 
 class EvalBody(_EvalBodyRequired, total=False):
     agent_id: Optional[str]
+    # 1 to 200 bytes
     agent_version: Optional[str]
     # evaluated run
     run_id: Optional[str]
-    # evaluated model
+    # evaluated model; 1 to 200 bytes
     model: Optional[str]
+    # 1 to 200 bytes
     provider: Optional[str]
-    # display name of the evaluated object
+    # display name of the evaluated object; 1 to 200 bytes
     evaluated_name: Optional[str]
-    # lists omit eval_input and eval_data
+    # lists omit eval_input and eval_data; at most 1048576 bytes of JSON
     eval_input: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     eval_data: Dict[str, Any]
-    # from 0 to 1, with up to 6 digits after the point
+    # from 0 to 1; rounded to 6 digits after the point
     score: Optional[float]
     passed: Optional[bool]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
 class _EvalRequired(TypedDict):
     id: str
+    # 1 to 200 bytes
     name: str
-    # accuracy, performance, reliability, agent_as_judge or your own
+    # accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes
     eval_type: str
     agent_id: Optional[str]
+    # 1 to 200 bytes
     agent_version: Optional[str]
     # evaluated run
     run_id: Optional[str]
-    # evaluated model
+    # evaluated model; 1 to 200 bytes
     model: Optional[str]
+    # 1 to 200 bytes
     provider: Optional[str]
-    # display name of the evaluated object
+    # display name of the evaluated object; 1 to 200 bytes
     evaluated_name: Optional[str]
-    # from 0 to 1, with up to 6 digits after the point
+    # from 0 to 1; rounded to 6 digits after the point
     score: Optional[float]
     passed: Optional[bool]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
     created_at: str
     updated_at: str
@@ -1643,48 +2150,60 @@ class _EvalRequired(TypedDict):
 
 
 class Eval(_EvalRequired, total=False):
-    # lists omit eval_input and eval_data
+    # lists omit eval_input and eval_data; at most 1048576 bytes of JSON
     eval_input: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     eval_data: Dict[str, Any]
 
 
 class EvalPatch(TypedDict, total=False):
+    # 1 to 200 bytes
     name: str
-    # accuracy, performance, reliability, agent_as_judge or your own
+    # accuracy, performance, reliability, agent_as_judge or your own; 1 to 200 bytes
     eval_type: str
     agent_id: Optional[str]
+    # 1 to 200 bytes
     agent_version: Optional[str]
     # evaluated run
     run_id: Optional[str]
-    # evaluated model
+    # evaluated model; 1 to 200 bytes
     model: Optional[str]
+    # 1 to 200 bytes
     provider: Optional[str]
-    # display name of the evaluated object
+    # display name of the evaluated object; 1 to 200 bytes
     evaluated_name: Optional[str]
-    # lists omit eval_input and eval_data
+    # lists omit eval_input and eval_data; at most 1048576 bytes of JSON
     eval_input: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     eval_data: Dict[str, Any]
-    # from 0 to 1, with up to 6 digits after the point
+    # from 0 to 1; rounded to 6 digits after the point
     score: Optional[float]
     passed: Optional[bool]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
 class _NotebookBodyRequired(TypedDict):
+    # 1 to 255 bytes
     title: str
 
 
 class NotebookBody(_NotebookBodyRequired, total=False):
+    # at most 4096 bytes
     description: Optional[str]
-    # instructions for the agents that work in the notebook; omitted in lists
+    # instructions for the agents that work in the notebook; omitted in lists; at most 262144 bytes
     instructions: Optional[str]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
 class _NotebookRequired(TypedDict):
     id: str
+    # 1 to 255 bytes
     title: str
+    # at most 4096 bytes
     description: Optional[str]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
     # number within the tenant, for people: 1, 2, 3
     number: int
@@ -1696,15 +2215,18 @@ class _NotebookRequired(TypedDict):
 
 
 class Notebook(_NotebookRequired, total=False):
-    # instructions for the agents that work in the notebook; omitted in lists
+    # instructions for the agents that work in the notebook; omitted in lists; at most 262144 bytes
     instructions: Optional[str]
 
 
 class NotebookPatch(TypedDict, total=False):
+    # 1 to 255 bytes
     title: str
+    # at most 4096 bytes
     description: Optional[str]
-    # instructions for the agents that work in the notebook; omitted in lists
+    # instructions for the agents that work in the notebook; omitted in lists; at most 262144 bytes
     instructions: Optional[str]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
@@ -1728,31 +2250,84 @@ class NotebookSession(TypedDict):
 class RunBody(TypedDict, total=False):
     status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
         "cancelled"]
-    # checkpoint of the engine: phase, pending_input …
+    # checkpoint of the engine: phase, pending_input …; at most 1048576 bytes of JSON
     state: Dict[str, Any]
+    # at most 102400 bytes of JSON
     metadata: Dict[str, Any]
+    # at most 1048576 bytes of JSON
     final_output: Any
+    # at most 102400 bytes of JSON
     error: Optional[Dict[str, Any]]
+    # 1 to 200 bytes
     model: Optional[str]
+    # 1 to 100 bytes
     provider: Optional[str]
-    # why the model stopped: end_turn, max_tokens …
+    # why the model stopped: end_turn, max_tokens …; 1 to 100 bytes
     stop_reason: Optional[str]
-    # answer text for people
+    # answer text for people; at most 1048576 bytes
     content: Optional[str]
+    # 1 to 200 bytes
     content_type: Optional[str]
+    # at most 262144 bytes of JSON
     citations: Any
-    # measurements of the engine
+    # measurements of the engine; at most 262144 bytes of JSON
     metrics: Optional[Dict[str, Any]]
+    # complete conversation of the run, in the call that ends the run; at most 8387584 bytes of JSON
+    messages: Optional[List[Dict[str, Any]]]
+    # [{file_id, filename, …}], in the call that ends the run; at most 262144 bytes of JSON
+    generated_files: Optional[List[Dict[str, Any]]]
+    # data of the application, in the call that ends the run; at most 262144 bytes of JSON
+    extras: Optional[Dict[str, Any]]
+    # usage of one call to a model that is not reported elsewhere, in the call that ends the run;
+    # Cairn computes the cost
+    usage: Optional[UsageReport]
+    # start of a run that is reported later, in the call that ends the run; default: the time at
+    # which Cairn started the run
+    started_at: Optional[str]
+    # end of a run that is reported later, in the call that ends the run; default: now
+    finished_at: Optional[str]
+    # assistant message to append to the context of the thread, in the call that ends the run: a
+    # text, {role, content}, or true for the content of the run; at most 1048576 bytes of JSON
+    append: Any
+    # true: the answer of the run is also created as a message of the thread, in the call that ends
+    # the run
+    reply: Optional[bool]
+    # false: Cairn does not log the start or the end of the run that this call causes, because the
+    # steps of the engine contain it
+    lifecycle_steps: Optional[bool]
 
 
 class RunInput(TypedDict):
-    # answer to the question, any JSON value
+    # answer to the question, any JSON value; at most 262144 bytes of JSON
     input: Any
 
 
 class RunHeartbeat(TypedDict, total=False):
     # default: 30000
     lease_ms: int
+
+
+class RunRelease(TypedDict, total=False):
+    # why the attempt failed: the run is queued again after its backoff, or fails if it has no
+    # further attempt; without an error the attempt does not count; at most 32768 bytes of JSON
+    error: Optional[Dict[str, Any]]
+
+
+class RunRetry(TypedDict, total=False):
+    # overrides the run_policy of the thread
+    policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
+    # state of the new run; default: {}; at most 1048576 bytes of JSON
+    state: Dict[str, Any]
+    # order of claims: a point counts like a minute of age
+    priority: int
+    # failed attempts after which the run fails; null: no maximum
+    max_attempts: Optional[int]
+    # pause after a failed attempt
+    backoff: Optional[RunBackoff]
+    # the run is not claimed before this time
+    not_before: Optional[str]
+    # the run fails if it is not finished at this time
+    deadline: Optional[str]
 
 
 class StepAppend(TypedDict, total=False):
@@ -1764,14 +2339,15 @@ class StepAppend(TypedDict, total=False):
     run_id: Optional[str]
     # agent_uuid in an existing log; must be the thread or the agent of the run
     agent_uuid: Optional[str]
-    # run_started, tool_execution …, or an application type that contains a dot
+    # run_started, tool_execution …, or an application type that contains a dot; 1 to 64 bytes
     action_type: str
     # time of the step; default: now
     timestamp: Optional[str]
     # 0 before the loop, then the number of the iteration
     step_number: Optional[int]
+    # at most 262144 bytes of JSON
     action_data: Dict[str, Any]
-    # messages at this point; only new messages are stored
+    # messages at this point; only new messages are stored; at most 8388544 bytes of JSON
     messages_snapshot: Optional[List[Dict[str, Any]]]
     # default: the number of messages in messages_snapshot
     messages_count: Optional[int]
@@ -1779,13 +2355,15 @@ class StepAppend(TypedDict, total=False):
     duration_ms: Optional[int]
     # turn of this run to which the step belongs
     turn_id: Optional[str]
-    # tool_execution and tool_error may also give the name in action_data
+    # tool_execution and tool_error may also give the name in action_data; 1 to 200 bytes
     tool_name: Optional[str]
+    # 1 to 200 bytes
     tool_use_id: Optional[str]
     # default: derived from the type and action_data, for types with an outcome
     outcome: Optional[Literal["success", "error", "None"]]
-    # called model; may also be given in action_data
+    # called model; may also be given in action_data; 1 to 200 bytes
     model: Optional[str]
+    # 1 to 200 bytes
     provider: Optional[str]
     # tokens of the call, added to the usage of the run; may also be given in action_data
     usage: Optional[StepUsage]
@@ -1798,14 +2376,15 @@ class StepInput(TypedDict, total=False):
     run_id: Optional[str]
     # agent_uuid in an existing log; must be the thread or the agent of the run
     agent_uuid: Optional[str]
-    # run_started, tool_execution …, or an application type that contains a dot
+    # run_started, tool_execution …, or an application type that contains a dot; 1 to 64 bytes
     action_type: str
     # time of the step; default: now
     timestamp: Optional[str]
     # 0 before the loop, then the number of the iteration
     step_number: Optional[int]
+    # at most 262144 bytes of JSON
     action_data: Dict[str, Any]
-    # messages at this point; only new messages are stored
+    # messages at this point; only new messages are stored; at most 8388544 bytes of JSON
     messages_snapshot: Optional[List[Dict[str, Any]]]
     # default: the number of messages in messages_snapshot
     messages_count: Optional[int]
@@ -1813,13 +2392,15 @@ class StepInput(TypedDict, total=False):
     duration_ms: Optional[int]
     # turn of this run to which the step belongs
     turn_id: Optional[str]
-    # tool_execution and tool_error may also give the name in action_data
+    # tool_execution and tool_error may also give the name in action_data; 1 to 200 bytes
     tool_name: Optional[str]
+    # 1 to 200 bytes
     tool_use_id: Optional[str]
     # default: derived from the type and action_data, for types with an outcome
     outcome: Optional[Literal["success", "error", "None"]]
-    # called model; may also be given in action_data
+    # called model; may also be given in action_data; 1 to 200 bytes
     model: Optional[str]
+    # 1 to 200 bytes
     provider: Optional[str]
     # tokens of the call, added to the usage of the run; may also be given in action_data
     usage: Optional[StepUsage]
@@ -1852,12 +2433,13 @@ class StepsAppended(TypedDict):
 
 
 class _StepRequired(TypedDict):
-    # run_started, tool_execution …, or an application type that contains a dot
+    # run_started, tool_execution …, or an application type that contains a dot; 1 to 64 bytes
     action_type: str
     # time of the step; default: now
     timestamp: Optional[str]
     # 0 before the loop, then the number of the iteration
     step_number: Optional[int]
+    # at most 262144 bytes of JSON
     action_data: Dict[str, Any]
     # default: the number of messages in messages_snapshot
     messages_count: Optional[int]
@@ -1865,13 +2447,15 @@ class _StepRequired(TypedDict):
     duration_ms: Optional[int]
     # turn of this run to which the step belongs
     turn_id: Optional[str]
-    # tool_execution and tool_error may also give the name in action_data
+    # tool_execution and tool_error may also give the name in action_data; 1 to 200 bytes
     tool_name: Optional[str]
+    # 1 to 200 bytes
     tool_use_id: Optional[str]
     # default: derived from the type and action_data, for types with an outcome
     outcome: Optional[Literal["success", "error", "None"]]
-    # called model; may also be given in action_data
+    # called model; may also be given in action_data; 1 to 200 bytes
     model: Optional[str]
+    # 1 to 200 bytes
     provider: Optional[str]
     # unique; increases, with gaps
     log_id: int
@@ -1883,11 +2467,13 @@ class _StepRequired(TypedDict):
     # cost of the call; null if the model has no price
     cost_usd: Optional[float]
     price_version: Optional[int]
+    # true for the steps that Cairn writes about a run's start and end
+    lifecycle: bool
     created_at: str
 
 
 class Step(_StepRequired, total=False):
-    # messages at this point; only new messages are stored
+    # messages at this point; only new messages are stored; at most 8388544 bytes of JSON
     messages_snapshot: Optional[List[Dict[str, Any]]]
     # tokens of the call, added to the usage of the run; may also be given in action_data
     usage: Optional[StepUsage]
@@ -1902,7 +2488,7 @@ class _LlmCallRequired(TypedDict):
     step_number: Optional[int]
     status: Optional[Literal["success", "error", "None"]]
     latency_ms: Optional[int]
-    # end of the call
+    # end of the call; of an awaited tool without a result, its beginning
     created_at: str
     model: Optional[str]
     provider: Optional[str]
@@ -1923,21 +2509,30 @@ class LlmCall(_LlmCallRequired, total=False):
 
 
 class ToolCall(TypedDict):
-    # log_id of the step that ended the call
-    id: int
-    # number of that step in the run
-    number: int
+    # log_id of the step that ended the call; null for an awaited tool
+    id: Optional[int]
+    # number of that step in the run; null for an awaited tool
+    number: Optional[int]
     turn_id: Optional[str]
     step_number: Optional[int]
-    status: Optional[Literal["success", "error", "None"]]
+    # of an awaited tool without a result: pending, and after the end of the run timeout, error or
+    # cancelled
+    status: Optional[Literal["pending", "success", "error", "timeout", "cancelled", "None"]]
     latency_ms: Optional[int]
-    # end of the call
+    # end of the call; of an awaited tool without a result, its beginning
     created_at: str
     tool_name: Optional[str]
     tool_use_id: Optional[str]
     input: Any
-    # the first of result, output and error in the action_data of the step
+    # the first of result, output and error in the action_data of the step; the result of an awaited
+    # tool
     output: Any
+    # true for a tool that the run waited for
+    awaited: bool
+    # of an awaited tool
+    side: Optional[Literal["frontend", "backend", "None"]]
+    # of an awaited tool
+    deadline: Optional[str]
 
 
 class StepSummary(TypedDict):
@@ -1962,11 +2557,12 @@ class StepTypeSummary(TypedDict):
 
 
 class EventAppend(TypedDict, total=False):
-    # progress, status, warning, error, final, or an application kind that contains a dot
+    # progress, status, warning, error, final, or an application kind that contains a dot; 1 to 64
+    # bytes
     kind: str
-    # text for people
+    # text for people; at most 16384 bytes
     text: Optional[str]
-    # data for programs
+    # data for programs; at most 131072 bytes of JSON
     payload: Any
     # run of this thread that the event is about
     run_id: Optional[str]
@@ -1975,11 +2571,12 @@ class EventAppend(TypedDict, total=False):
 
 
 class EventInput(TypedDict, total=False):
-    # progress, status, warning, error, final, or an application kind that contains a dot
+    # progress, status, warning, error, final, or an application kind that contains a dot; 1 to 64
+    # bytes
     kind: str
-    # text for people
+    # text for people; at most 16384 bytes
     text: Optional[str]
-    # data for programs
+    # data for programs; at most 131072 bytes of JSON
     payload: Any
     # run of this thread that the event is about
     run_id: Optional[str]
@@ -2019,46 +2616,49 @@ class EventsPruned(TypedDict):
 
 
 class _ParticipantJoinRequired(TypedDict):
-    # user:NAME or agent:UUID; unique within the thread
+    # user:NAME or agent:UUID; unique within the thread; 1 to 256 bytes
     principal: str
 
 
 class ParticipantJoin(_ParticipantJoinRequired, total=False):
     # default: assistant for an agent, otherwise user
     role: Literal["user", "assistant"]
-    # default: the name of the principal
+    # default: the name of the principal; 1 to 200 bytes
     name: str
-    # URI of an image
+    # URI of an image; at most 2000 bytes
     image: Optional[str]
-    # current activity, as free text
+    # current activity, as free text; at most 500 bytes
     status: Optional[str]
     # default: read_write
     permission: Literal["read", "read_write"]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
 class _ParticipantRequired(TypedDict):
     id: str
     thread_id: str
-    # user:NAME or agent:UUID; unique within the thread
+    # user:NAME or agent:UUID; unique within the thread; 1 to 256 bytes
     principal: str
     # default: assistant for an agent, otherwise user
     role: Literal["user", "assistant"]
-    # default: the name of the principal
+    # default: the name of the principal; 1 to 200 bytes
     name: str
-    # URI of an image
+    # URI of an image; at most 2000 bytes
     image: Optional[str]
-    # current activity, as free text
+    # current activity, as free text; at most 500 bytes
     status: Optional[str]
     # default: read_write
     permission: Literal["read", "read_write"]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
     # false if the participant has left and has no access
     active: bool
     # true if another principal removed the access: shares cannot restore it, only an explicit
     # change of the participant
     barred: bool
-    # true until the ttl_s of the last heartbeat has elapsed
+    # true while the ttl_s of a heartbeat has not elapsed, and while the participant has an open
+    # stream of the thread, and up to 30 s longer
     online: bool
     created_at: str
     updated_at: str
@@ -2074,33 +2674,35 @@ class Participant(_ParticipantRequired, total=False):
 class ParticipantPatch(TypedDict, total=False):
     # default: assistant for an agent, otherwise user
     role: Literal["user", "assistant"]
-    # default: the name of the principal
+    # default: the name of the principal; 1 to 200 bytes
     name: str
-    # URI of an image
+    # URI of an image; at most 2000 bytes
     image: Optional[str]
-    # current activity, as free text
+    # current activity, as free text; at most 500 bytes
     status: Optional[str]
     # default: read_write
     permission: Literal["read", "read_write"]
+    # at most 16384 bytes of JSON
     metadata: Dict[str, Any]
     # false if the participant has left and has no access
     active: bool
 
 
 class ParticipantHeartbeat(TypedDict, total=False):
-    # seconds for which the participant is online; default: 60; 0: offline at once
+    # seconds for which the participant is online at least; default: 60; 0: offline at once
     ttl_s: int
-    # current activity, as free text
+    # current activity, as free text; at most 500 bytes
     status: str
 
 
 class MessageCreate(TypedDict, total=False):
-    # required, may be empty; format of a command: /name argument key=value
+    # required, may be empty; format of a command: /name argument key=value; at most 1048576 bytes
     content: str
+    # 1 to 200 bytes
     content_type: str
     # default: chat
     type: Literal["chat", "command", "command-response", "log", "note", "notice"]
-    # at most 100 KiB without debug; debug: at most 1 MiB
+    # at most 100 KiB without debug; debug: at most 1 MiB; at most 1152000 bytes of JSON
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
@@ -2117,12 +2719,13 @@ class MessageCreate(TypedDict, total=False):
 
 
 class MessageInput(TypedDict, total=False):
-    # required, may be empty; format of a command: /name argument key=value
+    # required, may be empty; format of a command: /name argument key=value; at most 1048576 bytes
     content: str
+    # 1 to 200 bytes
     content_type: str
     # default: chat
     type: Literal["chat", "command", "command-response", "log", "note", "notice"]
-    # at most 100 KiB without debug; debug: at most 1 MiB
+    # at most 100 KiB without debug; debug: at most 1 MiB; at most 1152000 bytes of JSON
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
@@ -2137,11 +2740,12 @@ class MessageInput(TypedDict, total=False):
 
 
 class _MessageRequired(TypedDict):
+    # at most 1048576 bytes
     content: str
-    # media type of the content; default: text/plain
+    # media type of the content; default: text/plain; 1 to 200 bytes
     content_type: str
     # any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
-    # stored separately and returned only with include=debug
+    # stored separately and returned only with include=debug; at most 1152000 bytes of JSON
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
@@ -2183,11 +2787,12 @@ class MessagesCreated(TypedDict):
 
 
 class MessageBody(TypedDict, total=False):
+    # at most 1048576 bytes
     content: str
-    # media type of the content; default: text/plain
+    # media type of the content; default: text/plain; 1 to 200 bytes
     content_type: str
     # any members, besides attribution, href, footer_items, tool_calls and tool_result; debug is
-    # stored separately and returned only with include=debug
+    # stored separately and returned only with include=debug; at most 1152000 bytes of JSON
     metadata: Dict[str, Any]
     # names of files of the thread
     filenames: List[str]
@@ -2211,8 +2816,9 @@ class MessageVersion(TypedDict):
 class _StorePutRequired(TypedDict):
     # labels of 1 to 128 bytes without ".": ["users","42"]
     namespace: List[str]
+    # 1 to 512 bytes
     key: str
-    # JSON object of at most 1 MiB
+    # JSON object of at most 1 MiB; at most 1048576 bytes of JSON
     value: Dict[str, Any]
 
 
@@ -2224,9 +2830,10 @@ class StorePut(_StorePutRequired, total=False):
 
 
 class StoreVector(TypedDict):
-    # name of the part of the value that the vector represents; chosen by the client
+    # name of the part of the value that the vector represents; chosen by the client; at most 512
+    # bytes
     path: str
-    # 1 to 4096 numbers, stored as 32-bit floats
+    # 1 to 4096 numbers, stored as 32-bit floats; at most 131072 bytes of JSON
     values: List[float]
 
 
@@ -2246,17 +2853,17 @@ class StoreSearch(TypedDict, total=False):
     # first labels of the namespaces to search; default: all namespaces
     namespace_prefix: Optional[List[str]]
     # for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with
-    # an operand
+    # an operand; at most 65536 bytes of JSON
     filter: Optional[Dict[str, Any]]
-    # numbers: rank items by the cosine similarity of their vectors
+    # numbers: rank items by the cosine similarity of their vectors; at most 131072 bytes of JSON
     vector: Optional[List[float]]
-    # words: return items that contain any of them, best match first
+    # words: return items that contain any of them, best match first; at most 65536 bytes
     query: Optional[str]
     # default: 10
     limit: Optional[int]
     # number of results to skip; use cursor for later pages
     offset: Optional[int]
-    # next_cursor of the previous page
+    # next_cursor of the previous page; 1 to 4128 bytes
     cursor: Optional[str]
 
 
@@ -2292,7 +2899,7 @@ class StoreNamespaces(TypedDict, total=False):
     limit: Optional[int]
     # number of results to skip; use cursor for later pages
     offset: Optional[int]
-    # next_cursor of the previous page
+    # next_cursor of the previous page; 1 to 4128 bytes
     cursor: Optional[str]
 
 
@@ -2316,8 +2923,9 @@ class _StoreOperationRequired(TypedDict):
 class StoreOperation(_StoreOperationRequired, total=False):
     # labels of 1 to 128 bytes without ".": ["users","42"]
     namespace: List[str]
+    # 1 to 512 bytes
     key: str
-    # JSON object of at most 1 MiB
+    # JSON object of at most 1 MiB; at most 1048576 bytes of JSON
     value: Dict[str, Any]
     # at most 16 vectors for searches; default: none
     vectors: Optional[List[StoreVector]]
@@ -2326,11 +2934,11 @@ class StoreOperation(_StoreOperationRequired, total=False):
     # first labels of the namespaces to search; default: all namespaces
     namespace_prefix: Optional[List[str]]
     # for each member of the value: the required value, or $eq $ne $gt $gte $lt $lte $in $nin with
-    # an operand
+    # an operand; at most 65536 bytes of JSON
     filter: Optional[Dict[str, Any]]
-    # numbers: rank items by the cosine similarity of their vectors
+    # numbers: rank items by the cosine similarity of their vectors; at most 131072 bytes of JSON
     vector: Optional[List[float]]
-    # words: return items that contain any of them, best match first
+    # words: return items that contain any of them, best match first; at most 65536 bytes
     query: Optional[str]
     # first labels of the namespaces; "*" matches any label
     prefix: Optional[List[str]]
@@ -2342,7 +2950,7 @@ class StoreOperation(_StoreOperationRequired, total=False):
     limit: Optional[int]
     # number of results to skip; use cursor for later pages
     offset: Optional[int]
-    # next_cursor of the previous page
+    # next_cursor of the previous page; 1 to 4128 bytes
     cursor: Optional[str]
 
 
@@ -2354,35 +2962,35 @@ class StoreBatchAnswer(TypedDict):
 class CheckpointPut(TypedDict, total=False):
     # any UUID; default: a new UUID of version 7
     id: str
-    # default: "", the outermost graph
+    # default: "", the outermost graph; at most 1000 bytes
     namespace: str
     # default: the latest checkpoint of the namespace; null: no parent
     parent_id: Optional[str]
     # reject with 409 if the latest checkpoint has another id; null: if any checkpoint exists
     expected_latest: Optional[str]
     run_id: Optional[str]
-    # all values; alternative to changes
+    # all values; alternative to changes; at most 8388608 bytes of JSON
     channel_values: Dict[str, Any]
     # differences from the values of the parent
     changes: CheckpointChanges
-    # a number or a string for each channel
+    # a number or a string for each channel; at most 1048576 bytes of JSON
     channel_versions: Dict[str, Any]
-    # versions that each node has seen
+    # versions that each node has seen; at most 1048576 bytes of JSON
     versions_seen: Dict[str, Any]
-    # [{channel, value}]: queued tool calls and messages
+    # [{channel, value}]: queued tool calls and messages; at most 4194304 bytes of JSON
     pending_sends: List[Dict[str, Any]]
-    # scalar members can be used as filters
+    # scalar members can be used as filters; at most 262144 bytes of JSON
     metadata: Dict[str, Any]
-    # node of the graph, shown in lists
+    # node of the graph, shown in lists; at most 200 bytes
     node: Optional[str]
     # overwrite an existing checkpoint with this id instead of returning 409
     replace: bool
 
 
 class CheckpointChanges(TypedDict, total=False):
-    # new values by channel
+    # new values by channel; at most 8388608 bytes of JSON
     set: Dict[str, Any]
-    # elements to append, by channel; the channels must be lists
+    # elements to append, by channel; the channels must be lists; at most 8388608 bytes of JSON
     append: Dict[str, Any]
     # channels to remove
     remove: List[str]
@@ -2427,18 +3035,22 @@ class PendingWrite(TypedDict):
 
 
 class _CheckpointWritesPutRequired(TypedDict):
+    # 1 to 500 bytes
     task_id: str
     writes: List[CheckpointWrite]
 
 
 class CheckpointWritesPut(_CheckpointWritesPutRequired, total=False):
+    # at most 4000 bytes
     task_path: str
     # accept writes for a checkpoint that does not exist yet
     ahead: bool
 
 
 class _CheckpointWriteRequired(TypedDict):
+    # at most 1000 bytes
     channel: str
+    # at most 8388608 bytes of JSON
     value: Any
 
 
@@ -2466,7 +3078,7 @@ class _CheckpointDeltasBodyRequired(TypedDict):
 
 
 class CheckpointDeltasBody(_CheckpointDeltasBodyRequired, total=False):
-    # default: the outermost namespace that has the checkpoint
+    # default: the outermost namespace that has the checkpoint; at most 1000 bytes
     namespace: str
 
 
@@ -2495,7 +3107,7 @@ class CheckpointPrune(TypedDict, total=False):
     older_than: str
     # alternative to older_than: an age in seconds
     older_than_s: int
-    # only this namespace
+    # only this namespace; at most 1000 bytes
     namespace: str
 
 
@@ -2571,9 +3183,10 @@ class _ReplayRequired(TypedDict):
 
 
 class Replay(_ReplayRequired, total=False):
-    # default: the outermost namespace that has the checkpoint
+    # default: the outermost namespace that has the checkpoint; at most 1000 bytes
     namespace: str
-    # channels with the initial values that replace those of the checkpoint
+    # channels with the initial values that replace those of the checkpoint; at most 8388608 bytes
+    # of JSON
     modified_state: Optional[Dict[str, Any]]
     # overrides the run_policy of the thread
     policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
@@ -2598,7 +3211,7 @@ class _ShareCreateRequired(TypedDict):
 class ShareCreate(_ShareCreateRequired, total=False):
     # default: read; always read_write for copy
     permission: Literal["read", "read_write"]
-    # description for people
+    # description for people; at most 200 bytes
     label: Optional[str]
     # maximum number of redemptions; default: unlimited
     max_redemptions: Optional[int]
@@ -2613,7 +3226,7 @@ class ShareCreated(TypedDict):
     kind: Literal["participate", "copy"]
     # default: read; always read_write for copy
     permission: Literal["read", "read_write"]
-    # description for people
+    # description for people; at most 200 bytes
     label: Optional[str]
     # maximum number of redemptions; default: unlimited
     max_redemptions: Optional[int]
@@ -2638,7 +3251,7 @@ class Share(TypedDict):
     kind: Literal["participate", "copy"]
     # default: read; always read_write for copy
     permission: Literal["read", "read_write"]
-    # description for people
+    # description for people; at most 200 bytes
     label: Optional[str]
     # maximum number of redemptions; default: unlimited
     max_redemptions: Optional[int]
@@ -2668,11 +3281,12 @@ class Redemption(TypedDict):
 
 
 class _ShareRedeemRequired(TypedDict):
+    # 1 to 128 bytes
     token: str
 
 
 class ShareRedeem(_ShareRedeemRequired, total=False):
-    # name of the new participant; default: the name of the principal
+    # name of the new participant; default: the name of the principal; 1 to 200 bytes
     name: str
 
 
@@ -2699,7 +3313,7 @@ class File(TypedDict):
     content_type: str
     # principal that wrote this version; null for a key without a principal
     created_by: Optional[str]
-    # any JSON object
+    # any JSON object; at most 16384 bytes of JSON
     metadata: Dict[str, Any]
     created_at: str
     updated_at: str
@@ -2708,7 +3322,7 @@ class File(TypedDict):
 
 
 class FilePatch(TypedDict, total=False):
-    # any JSON object
+    # any JSON object; at most 16384 bytes of JSON
     metadata: Dict[str, Any]
 
 
@@ -2760,7 +3374,7 @@ class _FileCopyRequired(TypedDict):
 
 
 class FileCopy(_FileCopyRequired, total=False):
-    # name in the target thread; default: the same name
+    # name in the target thread; default: the same name; 1 to 255 bytes
     name: Optional[str]
     # version to copy; default: the current version
     version: Optional[int]
@@ -2771,32 +3385,32 @@ class FileCopy(_FileCopyRequired, total=False):
 
 
 class _UploadCreateRequired(TypedDict):
-    # name of the file
+    # name of the file; 1 to 255 bytes
     name: str
     # size of the complete file
     size_bytes: int
 
 
 class UploadCreate(_UploadCreateRequired, total=False):
-    # default: derived from the name
+    # default: derived from the name; 1 to 255 bytes
     content_type: Optional[str]
     # required version of the file when the upload is completed; 0: the file must not exist
     expected_version: Optional[int]
-    # SHA-256 of the complete file in hexadecimal, compared with the received bytes
+    # SHA-256 of the complete file in hexadecimal, compared with the received bytes; 64 bytes
     sha256: Optional[str]
 
 
 class Upload(TypedDict):
     id: str
-    # name of the file
+    # name of the file; 1 to 255 bytes
     name: str
     # size of the complete file
     size_bytes: int
-    # default: derived from the name
+    # default: derived from the name; 1 to 255 bytes
     content_type: Optional[str]
     # required version of the file when the upload is completed; 0: the file must not exist
     expected_version: Optional[int]
-    # SHA-256 of the complete file in hexadecimal, compared with the received bytes
+    # SHA-256 of the complete file in hexadecimal, compared with the received bytes; 64 bytes
     sha256: Optional[str]
     thread_id: str
     # number of received bytes: offset of the next part
@@ -2809,6 +3423,7 @@ class Upload(TypedDict):
 
 
 class _WorkflowStartRequired(TypedDict):
+    # 1 to 262144 bytes
     user_input: str
 
 
@@ -2816,23 +3431,65 @@ class WorkflowStart(_WorkflowStartRequired, total=False):
     # conversation to continue; default: a new conversation
     workflow_id: Optional[str]
     ask_clarifications: bool
-    # replaces the preferences of the conversation
+    # replaces the preferences of the conversation; at most 1048576 bytes of JSON
     preferences: Optional[Dict[str, Any]]
+    # handling of unfinished runs of the conversation; default: its run_policy
+    policy: Optional[Literal["reject", "enqueue", "interrupt", "rollback", "None"]]
 
 
-class Workflow(TypedDict):
+class _WorkflowRequired(TypedDict):
     workflow_id: str
     # status of the conversation
-    status: str
+    status: Literal["active", "paused", "cancelled", "error"]
+    most_recent_run_id: Optional[str]
+    # id of `run`
     run_id: Optional[str]
-    run_status: Optional[str]
+    run_status: Optional[Literal["queued", "running", "waiting_for_input", "paused", "completed",
+        "failed", "cancelled", "None"]]
+    # run that was started or answered; otherwise the run that waits for input, else the oldest
+    # unfinished run, else the most recent run
+    run: Optional[WorkflowRun]
+    # error of the conversation
+    error: Optional[Dict[str, Any]]
+    created_at: str
+    updated_at: str
     # cursor before this call: a stream from here shows all effects of the call
     cursor: int
 
 
-class WorkflowInput(TypedDict):
-    # the answer to the pending question
+class Workflow(_WorkflowRequired, total=False):
+    # only for keys that may read threads, or a new conversation; so are preferences and
+    # important_steps
+    context: Dict[str, Any]
+    preferences: Dict[str, Any]
+    important_steps: Any
+
+
+class WorkflowRun(TypedDict):
+    id: str
+    workflow_id: str
+    parent_run_id: Optional[str]
+    status: Literal["queued", "running", "waiting_for_input", "paused", "completed", "failed",
+        "cancelled"]
+    user_input: Optional[str]
+    ask_clarifications: bool
+    # latest answer to a question
     input: Any
+    state: Dict[str, Any]
+    final_output: Any
+    error: Optional[Dict[str, Any]]
+    created_at: str
+    updated_at: str
+
+
+class _WorkflowInputRequired(TypedDict):
+    # the answer to the pending question; at most 262144 bytes of JSON
+    input: Any
+
+
+class WorkflowInput(_WorkflowInputRequired, total=False):
+    # run that asked; default: the newest run that waits for input, also a child run
+    run_id: Optional[str]
 
 
 class _ProblemRequired(TypedDict):
@@ -2849,3 +3506,16 @@ class Problem(_ProblemRequired, total=False):
     errors: List[Dict[str, Any]]
     # number of further faults
     errors_untold: int
+
+
+class _JsonPatchOperationRequired(TypedDict):
+    op: Literal["add", "remove", "replace", "move", "copy", "test"]
+    path: str
+
+
+_JsonPatchOperationOdd = TypedDict("_JsonPatchOperationOdd", {"from": str}, total=False)
+
+
+class JsonPatchOperation(_JsonPatchOperationRequired, _JsonPatchOperationOdd, total=False):
+    # any JSON value
+    value: Any

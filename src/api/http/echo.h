@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * A document that was read can be written back: the body of a PUT or of a Merge Patch may contain
+ * the members that only Cairn sets, as the GET of the same path answers them. They are taken out
+ * of the body before it is decoded. A READ job before the write compares them with a new answer to
+ * that GET and rejects changed ones, so that the writer does no work for them.
+ */
+#ifndef API_HTTP_ECHO_H
+#define API_HTTP_ECHO_H
+
+#include "api/http/call.h"
+
+/* Moves the read-only members of the parsed body to request.echo. */
+void echo_take(struct call *call);
+/* Compares them, in a READ job. If the object does not exist, the write decides what is reported,
+ * and echo_check_after rejects it if it created the object. */
+MUST_CHECK enum error echo_compare(struct call *call, struct context *c);
+MUST_CHECK enum error echo_check_after(struct call *call);
+
+#endif
