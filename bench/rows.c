@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "measure.h"
+#include "model/threads/event_index.h"
 #include "model/threads/events.sql.h"
 #include "store/sqlite.h"
 
@@ -67,9 +68,12 @@ static void open_threads(struct rows *r, size_t n)
         id[9] = (unsigned char)i;
         id[15] = (unsigned char)(i * 37);
         r->last_seqs[i] = ask(r,
-            "SELECT coalesce(max(seq), 0) FROM events WHERE tenant_id = ?1 AND thread_id = ?2", id);
+            "SELECT coalesce(max(seq), 0) FROM thread_events WHERE tenant_id = ?1 AND thread_id = "
+            "?2",
+            id);
     }
     r->last_id = ask(r, "SELECT coalesce(max(id), 0) FROM events", NULL);
+    r->indexed_id = ask(r, "SELECT indexed_id FROM event_floor", NULL);
 }
 
 void rows_open(struct rows *r, const char *dir, size_t n_threads)
@@ -90,13 +94,15 @@ void rows_open(struct rows *r, const char *dir, size_t n_threads)
     open_threads(r, n_threads);
     sqlite3_wal_hook(r->db, note_wal_pages, r);
     r->insert = prepare(r, SQL_EVENT_INSERT.text[ENGINE_SQLITE]);
+    r->index = prepare(r, SQL_EVENT_INDEX_ADD.text[ENGINE_SQLITE]);
+    r->mark = prepare(r, SQL_EVENT_INDEX_MARK.text[ENGINE_SQLITE]);
     r->begin = prepare(r, "BEGIN IMMEDIATE");
     r->commit = prepare(r, "COMMIT");
 }
 
 void rows_close(struct rows *r)
 {
-    sqlite3_stmt *stmts[] = {r->insert, r->begin, r->commit};
+    sqlite3_stmt *stmts[] = {r->insert, r->index, r->mark, r->begin, r->commit};
     for (size_t i = 0; i < sizeof stmts / sizeof stmts[0]; i++)
         sqlite3_finalize(stmts[i]);
     if (sqlite3_close(r->db) != SQLITE_OK)
@@ -133,11 +139,30 @@ static void bind(struct rows *r, const char *param, int at, size_t thread)
         die("event_insert has an unknown parameter: %s", param);
 }
 
+static void run_on_ids(struct rows *r, sqlite3_stmt *stmt, const struct sql_statement *statement)
+{
+    for (unsigned i = 0; i < statement->n_params; i++) {
+        bool is_after = strcmp(statement->params[i], "after") == 0;
+        sqlite3_bind_int64(stmt, (int)i + 1, is_after ? r->indexed_id : r->last_id);
+    }
+    rows_step(r, stmt);
+}
+
+static void index_if_due(struct rows *r)
+{
+    if (r->last_id - r->indexed_id < EVENT_RECENT_MAX)
+        return;
+    run_on_ids(r, r->index, &SQL_EVENT_INDEX_ADD);
+    run_on_ids(r, r->mark, &SQL_EVENT_INDEX_MARK);
+    r->indexed_id = r->last_id;
+}
+
 void rows_insert(struct rows *r, size_t thread)
 {
     for (unsigned i = 0; i < SQL_EVENT_INSERT.n_params; i++)
         bind(r, SQL_EVENT_INSERT.params[i], (int)i + 1, thread);
     rows_step(r, r->insert);
+    index_if_due(r);
 }
 
 void rows_checkpoint_if_due(struct rows *r, size_t n_waiting)

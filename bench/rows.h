@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Writes rows of events into a database that Cairn has created, with its own statement, pragmas and
- * checkpoint rule (src/store/sqlite_open.c, sqlite_writer.c): the cost of an append in SQLite
- * alone. One thread.
+ * Writes rows of events into a database that Cairn has created, with its own statements, pragmas
+ * and rules for the index and for checkpoints (event_index.h, sqlite_open.c, sqlite_writer.c): the
+ * cost of an append in SQLite alone. One thread.
  */
 #ifndef BENCH_ROWS_H
 #define BENCH_ROWS_H
@@ -15,11 +15,12 @@ enum { ROWS_MAX_THREADS = 1024 };
 
 struct rows {
     sqlite3 *db;
-    sqlite3_stmt *insert, *begin, *commit;
+    sqlite3_stmt *insert, *index, *mark, *begin, *commit;
     size_t n_threads;
     unsigned char thread_ids[ROWS_MAX_THREADS][16];
     int64_t last_seqs[ROWS_MAX_THREADS];
     int64_t last_id;
+    int64_t indexed_id;
     int wal_pages, wal_pages_tried;
 };
 

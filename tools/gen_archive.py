@@ -23,6 +23,7 @@ The directives of a member:
     in runs AS r ON s.run_id = r.id      the parent table: pages follow its order
     join threads AS t ON t.id = s.x      another table, for conditions
     where s.number > 0                   for all subjects
+    read of thread SQL                   a relation with the same columns, for one subject only
     of tenant                            a subject whose archive has the member, with a condition;
     of thread: r.thread_id = :from       by default that of the field thread_id or agent_id
     unique thread_id, name               a row with the same values conflicts with an import;
@@ -103,6 +104,7 @@ class Member:
         self.rows, self.is_later = "16", False
         self.tables, self.parent, self.joins, self.where = [], None, [], None
         self.subjects, self.uniques, self.taken, self.then = {}, [], None, None
+        self.reads = {}
         self.types, self.inserts, self.conflict, self.omitted = {}, {}, None, {}
         self.fields = []
 
@@ -190,6 +192,9 @@ def parse_directive(member, place, keyword, text):
         member.uniques.append(re.split(r",\s*", text))
     elif keyword == "types":
         gen_sql.parse_types(place, text, member.types)
+    elif keyword == "read":
+        subject, _, relation = text.removeprefix("of ").partition(" ")
+        member.reads[subject] = relation
     elif keyword == "insert":
         column, _, expression = text.partition(" = ")
         member.inserts[column] = expression
@@ -367,6 +372,7 @@ def select_text(member, subject):
     columns = ", ".join(expression(member, f, subject) for f in member.fields)
     tables = [*filter(None, [member.parent]), *member.tables]
     table, first, _ = tables[0]
+    table = member.reads.get(subject, table)
     text = [f"SELECT {columns}", f"FROM {table} AS {first}"]
     conditions = {alias: on for _, alias, on in tables if on}
     if member.parent:  # its condition belongs to the table that is joined to it

@@ -38,6 +38,7 @@ struct engine_ops {
         struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
     /* NULL: the engine caches nothing. */
     void (*sequence_drop)(struct tx *tx, const struct sequence *sequence);
+    void (*sequence_settle)(struct tx *tx); /* NULL likewise */
 
     /* NULL: the engine has one writer. */
     const struct shared_ops *shared;

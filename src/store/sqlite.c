@@ -260,4 +260,5 @@ const struct engine_ops sqlite_ops = {
     .extend = sqlite_extend,
     .sequence_take = sqlite_sequence_take,
     .sequence_drop = sqlite_sequence_drop,
+    .sequence_settle = sqlite_sequence_settle,
 };

@@ -90,6 +90,9 @@ struct sequence_cache {
     struct sequence_slot touched[SEQUENCE_MAX_TOUCHED]; /* by the running job */
     size_t n_touched;
     bool touched_overflow;
+    /* Every counter that was used since tx_sequence_settle has a slot. */
+    bool is_settled;
+    bool settles; /* the running job called it */
 };
 
 enum space_state { SPACE_AMPLE, SPACE_TIGHT, SPACE_NONE };
@@ -183,6 +186,7 @@ void sequence_cache_job_starts(struct sequence_cache *cache);
 void sequence_cache_job_failed(struct sequence_cache *cache);
 void sequence_cache_clear(struct sequence_cache *cache);
 void sqlite_sequence_drop(struct tx *tx, const struct sequence *sequence);
+void sqlite_sequence_settle(struct tx *tx);
 enum error sqlite_sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
 

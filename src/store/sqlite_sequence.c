@@ -20,12 +20,14 @@ void sequence_cache_clear(struct sequence_cache *cache)
 {
     memset(cache->slots, 0, SEQUENCE_SLOTS * sizeof(struct sequence_slot));
     cache->n_used = 0;
+    cache->is_settled = false;
 }
 
 void sequence_cache_job_starts(struct sequence_cache *cache)
 {
     cache->n_touched = 0;
     cache->touched_overflow = false;
+    cache->settles = false;
 }
 
 static bool slot_is(const struct sequence_slot *slot, const struct sql_statement *load,
@@ -49,6 +51,8 @@ static const uint64_t UNKNOWN = UINT64_MAX;
 
 void sequence_cache_job_failed(struct sequence_cache *cache)
 {
+    if (cache->settles)
+        cache->is_settled = false;
     if (cache->touched_overflow) {
         sequence_cache_clear(cache);
         return;
@@ -72,12 +76,13 @@ static void touch(struct sequence_cache *cache, const struct sequence_slot *slot
         cache->touched[cache->n_touched++] = *slot;
 }
 
-static enum error load_last(struct tx *tx, const struct sequence *sequence, uint64_t *out_last)
+static enum error load_last(struct tx *tx, const struct sequence *sequence,
+    const struct sql_statement *load, uint64_t *out_last)
 {
     struct arena unused = ARENA_INIT(0);
     bool found = false;
     struct query q;
-    query_begin(&q, tx, sequence->load, &unused);
+    query_begin(&q, tx, load, &unused);
     query_uuid(&q, tenant_id, sequence->tenant_id);
     query_uuid(&q, key, sequence->key);
     while (query_next(&q)) {
@@ -99,7 +104,10 @@ enum error sqlite_sequence_take(
         find_slot(cache, sequence->load, sequence->tenant_id, sequence->key);
     if (slot->load == NULL || slot->last == UNKNOWN) {
         uint64_t last = 0;
-        TRY(load_last(tx, sequence, &last));
+        bool is_unused = slot->load == NULL && cache->is_settled;
+        TRY(load_last(tx, sequence,
+            is_unused && sequence->load_settled != NULL ? sequence->load_settled : sequence->load,
+            &last));
         if (slot->load == NULL)
             cache->n_used++;
         *slot = (struct sequence_slot){sequence->tenant_id, sequence->key, sequence->load, last};
@@ -125,4 +133,10 @@ void sqlite_sequence_drop(struct tx *tx, const struct sequence *sequence)
     for (size_t i = 0; i < SEQUENCE_SLOTS; i++)
         if (cache->slots[i].load != NULL && uuid_eq(cache->slots[i].tenant_id, sequence->tenant_id))
             cache->slots[i].last = UNKNOWN;
+}
+
+void sqlite_sequence_settle(struct tx *tx)
+{
+    struct sqlite_connection *c = tx->connection;
+    c->store->sequences.is_settled = c->store->sequences.settles = true;
 }

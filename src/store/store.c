@@ -201,12 +201,17 @@ void tx_unpublish_from(struct tx *tx, struct hub_item **from)
     }
 }
 
+bool tx_may_write(const struct tx *tx)
+{
+    return tx->writes;
+}
+
 enum error tx_sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first)
 {
     if (tx->rehearses)
         return ERR_CANCELLED;
-    assert(tx->writes && count > 0);
+    assert(tx->writes);
     return tx->store->ops->sequence_take(tx, sequence, count, out_first);
 }
 
@@ -215,6 +220,13 @@ void tx_sequence_drop(struct tx *tx, const struct sequence *sequence)
     assert(tx->writes || tx->rehearses);
     if (tx->writes && tx->store->ops->sequence_drop != NULL)
         tx->store->ops->sequence_drop(tx, sequence);
+}
+
+void tx_sequence_settle(struct tx *tx)
+{
+    assert(tx->writes);
+    if (tx->store->ops->sequence_settle != NULL)
+        tx->store->ops->sequence_settle(tx);
 }
 
 /* --- Where others write too ----------------------------------------------------------------- */
@@ -228,6 +240,11 @@ void tx_notify(struct tx *tx)
 {
     if (shared_of(tx) != NULL)
         shared_of(tx)->notify(tx);
+}
+
+enum error tx_break(struct tx *tx, const char *why)
+{
+    return store_break(tx->store, why);
 }
 
 void tx_note_damage(struct tx *tx)

@@ -159,12 +159,17 @@ void tx_notify(struct tx *tx);
  * lock.
  */
 bool tx_is_shared(const struct tx *tx);
+/* Returns false in READ jobs, also in those that rehearse. */
+bool tx_may_write(const struct tx *tx);
 /* For values in an engine's own language, such as searches. */
 enum store_engine tx_engine(const struct tx *tx);
 /* No id that uuid_v7 has made since the store was opened is smaller. */
 struct uuid tx_first_id(const struct tx *tx);
 /* The same as store_note_damage. */
 void tx_note_damage(struct tx *tx);
+/* The database is damaged: nothing may be acknowledged any more (on_fatal). Returns the error to
+ * return. */
+MUST_CHECK enum error tx_break(struct tx *tx, const char *why);
 /* Returns true if the disk is full, so that work that can wait should not begin. */
 bool tx_is_full(const struct tx *tx);
 /* Makes the job run again from its start, after a conflict with another job; returns the error to
@@ -209,17 +214,22 @@ int64_t tx_lease_now_us(const struct tx *tx);
  * `advance` takes `count` more values.
  */
 struct sequence {
-    const struct sql_statement *load;    /* :tenant_id :key → the last value */
+    const struct sql_statement *load; /* :tenant_id :key → the last value */
+    /* The same for a counter that was not used since tx_sequence_settle, if that is cheaper;
+     * or NULL. */
+    const struct sql_statement *load_settled;
     const struct sql_statement *advance; /* :tenant_id :key :count → the last value */
     struct uuid tenant_id;
     struct uuid key;
 };
-/* Takes `count` values and returns the first. ERR_NOT_FOUND if the statement returned no row: there
- * is nothing to count. */
+/* Takes `count` values and returns the first, which is the next one if `count` is 0. ERR_NOT_FOUND
+ * if the statement returned no row: there is nothing to count. */
 MUST_CHECK enum error tx_sequence_take(
     struct tx *tx, const struct sequence *sequence, uint64_t count, uint64_t *out_first);
 /* The counted object was deleted: the next take must load the value again. A nil key means all
  * sequences of the tenant. */
 void tx_sequence_drop(struct tx *tx, const struct sequence *sequence);
+/* From here on, `load_settled` finds all values that were taken so far. */
+void tx_sequence_settle(struct tx *tx);
 
 #endif

@@ -14,6 +14,7 @@ static const struct {
     {"blob_garbage", "only PostgreSQL has it: its content is already removed"},
     {"cairn_transfer", "it marks its own database as incomplete"},
     {"event_floor", "only SQLite has it; its last id is moved as a number"},
+    {"event_index", "only SQLite has it, and builds it from the events"},
     {"message_words", MADE_ANEW},
     {"message_words_config", MADE_ANEW},
     {"message_words_content", MADE_ANEW},
@@ -51,8 +52,8 @@ static const struct {
 } CANONICAL[] = {
     /* SQLite's one writer counts in memory; see 0001_foundation.sql. */
     {"threads", "last_seq",
-        {"max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e"
-         " WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))",
+        {"(SELECT l.last_seq FROM thread_last_seqs AS l"
+         " WHERE l.tenant_id = t.tenant_id AND l.thread_id = t.id)",
             NULL}},
     /* The server builds the index of words: see NOT_MOVED. */
     {"messages", "is_searchable", {"0", "false"}},

@@ -216,6 +216,13 @@ static enum error sqlite_side_insert_commit(struct side *side)
 
 static enum error sqlite_side_settle(struct side *side, const struct transfer_plan *plan)
 {
+    TRY(sqlite_side_exec(side,
+        "BEGIN IMMEDIATE;"
+        "INSERT INTO event_index (tenant_id, thread_id, seq, id)"
+        " SELECT tenant_id, thread_id, seq, id FROM events"
+        " WHERE id > (SELECT indexed_id FROM event_floor) ORDER BY tenant_id, thread_id, seq;"
+        "UPDATE event_floor SET indexed_id = id;"
+        "COMMIT"));
     return sqlite_side_exec(side, "PRAGMA wal_checkpoint(TRUNCATE)");
 }
 

@@ -2,6 +2,7 @@
 #include "model/execution/attempts.h"
 #include "model/execution/run_rows.h"
 #include "model/execution/runs.sql.h"
+#include "model/threads/events.h"
 
 /* How often a claim retries after another node has taken the run. */
 enum { CLAIM_ATTEMPTS = 4 };
@@ -149,11 +150,9 @@ enum error run_claim(
         TRY(quota_has_room_for_run(c, out_found));
     if (!*out_found)
         return OK;
-    struct thread thread;
-    TRY(thread_get_head(c, out_run->thread_id, &thread));
     out_run->worker = claim->worker;
     /* The seq of the event that will report this claim, which is unique in the thread. */
-    out_run->fence = thread.last_seq + 1;
+    TRY(event_next_seq(c, out_run->thread_id, &out_run->fence));
     hold(c, out_run, claim->lease_ms);
     TRY(attempt_begin(c, out_run));
     TRY(run_change(c, out_run, RUN_RUNNING, run_reason_word(REASON_CLAIMED)));

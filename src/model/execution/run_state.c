@@ -149,16 +149,17 @@ static enum error start_next(struct context *c, struct uuid thread_id)
 static enum error finish(struct context *c, const struct run *run)
 {
     struct thread thread;
-    int64_t pruned;
+    int64_t next, pruned;
     TRY(thread_get_head(c, run->thread_id, &thread));
+    TRY(event_next_seq(c, run->thread_id, &next));
     TRY(cancel_children(c, run));
     TRY(thread_forget_undo(c, run->id));
     if (!run->has_parent_run_id)
         TRY(start_next(c, run->thread_id));
-    /* thread.last_seq is the event of the run's end, which is kept until the next run ends. The
-     * events of children are pruned with those of their parent. */
+    /* The last event before `next` is that of the run's end, which is kept until the next run ends.
+     * The events of children are pruned with those of their parent. */
     if (thread.prune_on_completion && !run->has_parent_run_id)
-        TRY(event_prune_finished(c, run->thread_id, thread.last_seq, &pruned));
+        TRY(event_prune_finished(c, run->thread_id, next - 1, &pruned));
     return OK;
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/tenancy/deletions.h"
+#include "model/threads/event_index.h"
 #include "model/threads/events.h"
 #include "model/threads/events.sql.h"
 #include "model/threads/threads.h"
@@ -62,6 +63,7 @@ static enum error delete_some(
 {
     struct slice slice = slice_begin(SLICE_MIN_ROWS);
     struct query q;
+    TRY(event_index_recent(c));
     TRY(slice_delete(c, &slice, part, thread_id, out_more));
     if (*out_more)
         return OK;
@@ -72,17 +74,20 @@ static enum error delete_some(
 
 static enum error collect(struct context *c, struct uuid thread_id, bool *out_more)
 {
-    static const struct slice_part of_thread = {
-        .delete = &SQL_EVENT_DELETE_PRUNED, .weigh = &SQL_EVENT_WEIGH_PRUNED};
-    static const struct slice_part of_tenant = {
-        .delete = &SQL_EVENT_DELETE_PRUNED_OF_TENANT, .weigh = &SQL_EVENT_WEIGH_PRUNED_OF_TENANT};
+    static const struct slice_part of_thread = {.delete = &SQL_EVENT_DELETE_PRUNED,
+        .before = &SQL_EVENT_EMPTY_PRUNED,
+        .weigh = &SQL_EVENT_WEIGH_PRUNED};
+    static const struct slice_part of_tenant = {.delete = &SQL_EVENT_DELETE_PRUNED_OF_TENANT,
+        .before = &SQL_EVENT_UNINDEX_PRUNED_OF_TENANT,
+        .weigh = &SQL_EVENT_WEIGH_PRUNED_OF_TENANT};
     return delete_some(c, uuid_is_nil(thread_id) ? &of_tenant : &of_thread, thread_id, out_more);
 }
 
 enum error event_clear_some(struct context *c, struct uuid thread_id, bool *out_more)
 {
-    static const struct slice_part left = {
-        .delete = &SQL_EVENT_DELETE_LEFT, .weigh = &SQL_EVENT_WEIGH_LEFT};
+    static const struct slice_part left = {.delete = &SQL_EVENT_DELETE_LEFT,
+        .before = &SQL_EVENT_EMPTY_LEFT,
+        .weigh = &SQL_EVENT_WEIGH_LEFT};
     return delete_some(c, &left, thread_id, out_more);
 }
 
@@ -173,9 +178,12 @@ static enum error time_of(struct context *c, struct uuid thread_id, int64_t seq,
 enum error event_prune_older(
     struct context *c, struct uuid thread_id, int64_t before_us, int64_t *out_pruned)
 {
-    struct thread thread = {0};
-    enum error e = thread_get_head(c, thread_id, &thread);
-    int64_t low = thread.pruned_seq, high = thread.last_seq;
+    struct event_bounds bounds = {0};
+    const struct event_filter thread = {
+        .has_thread_id = true, .thread_id = thread_id, .kind = STR_NONE};
+    TRY(context_lock_thread(c, thread_id));
+    enum error e = event_bounds(c, &thread, &bounds);
+    int64_t low = bounds.pruned, high = bounds.last;
     while (e == OK && low < high) {
         int64_t middle = low + (high - low + 1) / 2, time = 0;
         e = time_of(c, thread_id, middle, &time);

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/json/json_write.h"
+#include "model/threads/event_index.h"
 #include "model/threads/events.sql.h"
 #include "model/threads/threads.h"
 
@@ -167,7 +168,10 @@ static enum error insert(struct context *c, const struct event *event)
 
 static struct sequence seqs_of(struct uuid tenant_id, struct uuid thread_id)
 {
-    return (struct sequence){.load = &SQL_EVENT_LAST_SEQ, .tenant_id = tenant_id, .key = thread_id};
+    return (struct sequence){.load = &SQL_EVENT_LAST_SEQ,
+        .load_settled = &SQL_EVENT_LAST_SEQ_INDEXED,
+        .tenant_id = tenant_id,
+        .key = thread_id};
 }
 
 void event_forget_thread(struct context *c, struct uuid thread_id)
@@ -186,13 +190,12 @@ static enum error append_alone(
     struct context *c, struct uuid thread_id, struct event *events, size_t n)
 {
     const struct sequence seqs = seqs_of(c->tenant_id, thread_id);
-    const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
     uint64_t seq, id;
     enum error e = tx_sequence_take(c->tx, &seqs, n, &seq);
     if (e == ERR_NOT_FOUND)
         return context_not_found(c, "thread", thread_id);
     if (e == OK)
-        e = tx_sequence_take(c->tx, &ids, n, &id);
+        e = tx_sequence_take(c->tx, &event_ids, n, &id);
     for (size_t i = 0; e == OK && i < n; i++) {
         events[i].thread_id = thread_id;
         events[i].seq = (int64_t)(seq + i);
@@ -202,7 +205,7 @@ static enum error append_alone(
         if (e == OK)
             tx_publish(c->tx, event_item_create(c->tenant_id, &events[i]));
     }
-    return e;
+    return e == OK ? event_index_if_due(c, (int64_t)(id + n - 1)) : e;
 }
 
 static void write_member(struct json_writer *w, const char *name, struct str text)
@@ -308,7 +311,6 @@ enum error event_emit(struct context *c, struct uuid thread_id, struct event *ev
 
 enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id)
 {
-    const struct sequence ids = {.load = &SQL_EVENT_LAST_ID};
     uint64_t id;
     *out_has = !tx_is_shared(c->tx);
     if (!*out_has) {
@@ -316,9 +318,10 @@ enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id)
         tx_notify(c->tx);
         return OK;
     }
-    enum error e = tx_sequence_take(c->tx, &ids, 1, &id);
-    *out_id = e == OK ? (int64_t)id : 0;
-    return e;
+    *out_id = 0;
+    TRY(tx_sequence_take(c->tx, &event_ids, 1, &id));
+    *out_id = (int64_t)id;
+    return event_index_if_due(c, *out_id - 1);
 }
 
 /* No box has room for it, so that every subscriber sees an overflow and reads from the store. */
@@ -462,6 +465,21 @@ enum error event_bounds(
     int64_t horizon;
     TRY(event_horizon(c, &horizon));
     return tenant_bounds(c, horizon, out_bounds);
+}
+
+enum error event_next_seq(struct context *c, struct uuid thread_id, int64_t *out_seq)
+{
+    const struct sequence seqs = seqs_of(c->tenant_id, thread_id);
+    struct event_bounds bounds;
+    uint64_t seq;
+    if (tx_is_shared(c->tx)) {
+        TRY(thread_bounds(c, thread_id, &bounds));
+        *out_seq = bounds.last + 1;
+        return OK;
+    }
+    TRY(tx_sequence_take(c->tx, &seqs, 0, &seq));
+    *out_seq = (int64_t)seq;
+    return OK;
 }
 
 enum error event_seq_at_id(struct context *c, struct uuid thread_id, int64_t id, int64_t *out_seq)

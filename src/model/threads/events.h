@@ -105,6 +105,9 @@ MUST_CHECK enum error event_check_kind(struct context *c, struct str kind, struc
 void event_forget_thread(struct context *c, struct uuid thread_id);
 void event_forget_tenant(struct context *c, struct uuid tenant_id);
 
+/* Returns the seq of the thread's next event. The thread is locked. */
+MUST_CHECK enum error event_next_seq(struct context *c, struct uuid thread_id, int64_t *out_seq);
+
 /* Appends `n` events to a thread and sets their id, thread_id, seq and created_at. */
 MUST_CHECK enum error event_append(
     struct context *c, struct uuid thread_id, struct event *events, size_t n);

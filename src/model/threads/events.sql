@@ -7,8 +7,14 @@
 -- define event_members: id, thread_id, seq, run_id, kind, text, payload, created_at
 -- define event_columns: {{event_members}}, marks
 -- reads event_read: struct event from {{event_members}}
--- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
---   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
+-- define of_threads: {{sqlite: thread_events}}{{postgres: events}}
+-- define indexed_seq: coalesce((SELECT max(i.seq) FROM event_index AS i
+--   | WHERE i.tenant_id = t.tenant_id AND i.thread_id = t.id), 0)
+-- define recent_seq: coalesce((SELECT max(e.seq) FROM events AS e
+--   | WHERE e.id > (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1)
+--   | AND e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0)
+-- define last_seq: {{sqlite: max(t.last_seq, {{indexed_seq}}, {{recent_seq}})}}{{postgres:
+--   | t.last_seq}}
 -- define not_pruned: NOT EXISTS (SELECT 1 FROM event_garbage AS g
 --   | WHERE g.tenant_id = events.tenant_id AND g.thread_id = events.thread_id
 --   | AND g.through_seq >= events.seq)
@@ -19,11 +25,52 @@
 SELECT {{last_seq}} FROM threads AS t WHERE t.tenant_id = :tenant_id AND t.id = :key;
 }}
 
+-- The same for a thread without events that the index does not have yet.
+-- name: event_last_seq_indexed
+{{sqlite:
+SELECT max(t.last_seq, {{indexed_seq}}) FROM threads AS t
+WHERE t.tenant_id = :tenant_id AND t.id = :key;
+}}
+
 -- The last event id. All sequences have the same parameters; event ids have only one counter.
 -- name: event_last_id
 {{sqlite:
 SELECT max(f.id, coalesce((SELECT max(e.id) FROM events AS e), 0))
 FROM event_floor AS f WHERE f.one = 1 AND :tenant_id IS NOT NULL AND :key IS NOT NULL;
+}}
+
+-- The last event id that the index has.
+-- name: event_last_indexed
+{{sqlite:
+SELECT f.indexed_id FROM event_floor AS f
+WHERE f.one = 1 AND :tenant_id IS NOT NULL AND :key IS NOT NULL;
+}}
+
+-- name: event_index_add
+{{sqlite:
+INSERT INTO event_index (tenant_id, thread_id, seq, id)
+SELECT e.tenant_id, e.thread_id, e.seq, e.id FROM events AS e
+WHERE e.id > :after AND e.id <= :through ORDER BY e.tenant_id, e.thread_id, e.seq;
+}}
+
+-- Ids without events count too, and must not be used by later events.
+-- name: event_index_mark
+{{sqlite:
+UPDATE event_floor SET indexed_id = :through, id = max(id, :through) WHERE one = 1;
+}}
+
+-- name: event_recent_seqs
+{{sqlite:
+SELECT e.thread_id, max(e.seq) FROM events AS e
+WHERE e.tenant_id = :tenant_id AND coalesce(e.thread_id = :thread_id, :thread_id IS NULL)
+    AND e.id > (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1)
+GROUP BY e.thread_id;
+}}
+
+-- name: event_index_is_behind
+{{sqlite:
+SELECT EXISTS (SELECT 1 FROM events AS e
+    WHERE e.id > (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1));
 }}
 
 -- name: event_raise_floor
@@ -84,7 +131,7 @@ FROM event_ids;
 -- Excludes pruned events that are not deleted yet. The last event of a deleted thread is included.
 -- name: event_list
 -- page: seq
-SELECT size_bytes, {{event_columns}} FROM events
+SELECT size_bytes, {{event_columns}} FROM {{of_threads}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
     AND seq > (SELECT {{greatest}}(:after, coalesce(
         (SELECT t.pruned_seq FROM threads AS t
@@ -126,55 +173,87 @@ FROM tenants AS t WHERE t.id = :tenant_id;
 -- The cursor of the Memoria stream is an event id. Returns the last seq of the thread up to that
 -- id.
 -- name: event_seq_at_id
-SELECT seq FROM events
+SELECT seq FROM {{of_threads}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :id
 ORDER BY seq DESC LIMIT 1;
 
 -- name: event_time_of
-SELECT created_at FROM events
+SELECT created_at FROM {{of_threads}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq = :seq;
 
 -- name: event_first_seq_of_unfinished
-SELECT e.seq FROM events AS e JOIN runs AS r ON r.tenant_id = e.tenant_id AND r.id = e.run_id
+SELECT e.seq FROM {{of_threads}} AS e
+JOIN runs AS r ON r.tenant_id = e.tenant_id AND r.id = e.run_id
 WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
     AND r.status NOT IN ({{FINAL_RUN_STATUSES}})
 ORDER BY e.seq LIMIT 1;
 
 -- Within a thread, ids increase with seq.
 -- name: event_max_id_through
-SELECT id FROM events
+SELECT id FROM {{of_threads}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
 ORDER BY seq DESC LIMIT 1;
 
--- define some: {{sqlite: rowid IN (SELECT rowid}}{{postgres: ctid = ANY (ARRAY(SELECT ctid}}
--- define of_these: {{sqlite: )}}{{postgres: ))}}
+-- Slices of events that are deleted (tenancy/deletions.h), oldest first. SQLite finds those of a
+-- thread by event_index, which has all of them (event_index_recent), deletes them, and then deletes
+-- their entries.
+-- define log: {{sqlite: event_index}}{{postgres: events}}
+-- define of_owner: tenant_id = :tenant_id AND thread_id = :owner_id
 -- define garbage_end: (SELECT g.through_seq FROM event_garbage AS g
 --   | WHERE g.tenant_id = :tenant_id AND g.thread_id = :owner_id)
--- define pruned: WHERE tenant_id = :tenant_id AND thread_id = :owner_id AND seq <= {{garbage_end}}
---   | ORDER BY seq LIMIT :limit
+-- define left: WHERE {{of_owner}} ORDER BY seq LIMIT :limit
+-- define pruned: WHERE {{of_owner}} AND seq <= {{garbage_end}} ORDER BY seq LIMIT :limit
 -- define pruned_of_tenant: WHERE tenant_id = :tenant_id AND id <= {{garbage_end}}
 --   | ORDER BY id LIMIT :limit
+-- define these: {{sqlite: {{of_owner}} AND seq IN (SELECT seq}}{{postgres:
+--   | ctid = ANY (ARRAY(SELECT ctid}}
+-- define these_of_tenant: {{sqlite: rowid IN (SELECT rowid}}{{postgres:
+--   | ctid = ANY (ARRAY(SELECT ctid}}
+-- define end: {{sqlite: )}}{{postgres: ))}}
 
--- define left: WHERE tenant_id = :tenant_id AND thread_id = :owner_id ORDER BY seq LIMIT :limit
-
--- Slices of pruned events (tenancy/deletions.h).
 -- name: event_weigh_pruned
+{{sqlite:
+SELECT e.size_bytes FROM (SELECT id, seq FROM event_index {{pruned}}) AS i
+JOIN events AS e ON e.id = i.id ORDER BY i.seq;
+}}{{postgres:
 SELECT size_bytes FROM events {{pruned}};
+}}
+
+-- name: event_empty_pruned
+{{sqlite:
+DELETE FROM events WHERE id IN (SELECT id FROM event_index {{pruned}});
+}}
 
 -- name: event_delete_pruned
-DELETE FROM events WHERE {{some}} FROM events {{pruned}}{{of_these}};
+DELETE FROM {{log}} WHERE {{these}} FROM {{log}} {{pruned}}{{end}};
 
 -- name: event_weigh_left
+{{sqlite:
+SELECT e.size_bytes FROM (SELECT id, seq FROM event_index {{left}}) AS i
+JOIN events AS e ON e.id = i.id ORDER BY i.seq;
+}}{{postgres:
 SELECT size_bytes FROM events {{left}};
+}}
+
+-- name: event_empty_left
+{{sqlite:
+DELETE FROM events WHERE id IN (SELECT id FROM event_index {{left}});
+}}
 
 -- name: event_delete_left
-DELETE FROM events WHERE {{some}} FROM events {{left}}{{of_these}};
+DELETE FROM {{log}} WHERE {{these}} FROM {{log}} {{left}}{{end}};
 
 -- name: event_weigh_pruned_of_tenant
 SELECT size_bytes FROM events {{pruned_of_tenant}};
 
+-- name: event_unindex_pruned_of_tenant
+{{sqlite:
+DELETE FROM event_index WHERE (tenant_id, thread_id, seq) IN (SELECT tenant_id, thread_id, seq
+    FROM events {{pruned_of_tenant}});
+}}
+
 -- name: event_delete_pruned_of_tenant
-DELETE FROM events WHERE {{some}} FROM events {{pruned_of_tenant}}{{of_these}};
+DELETE FROM events WHERE {{these_of_tenant}} FROM events {{pruned_of_tenant}}{{end}};
 
 -- For one thread, up to a seq; with the nil id, for the whole tenant, up to an event id.
 -- name: event_garbage_add

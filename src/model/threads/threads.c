@@ -7,6 +7,7 @@
 #include "model/execution/runs.h"
 #include "model/files/blob_doubts.h"
 #include "model/tenancy/audit.h"
+#include "model/threads/event_index.h"
 #include "model/threads/messages.h"
 #include "model/threads/participants.h"
 #include "model/threads/threads.sql.h"
@@ -297,7 +298,7 @@ static enum error get(struct context *c, const struct sql_statement *statement, 
     query_uuid(&q, id, id);
     bool found;
     TRY(thread_read_one(&q, &found, out_thread));
-    return !found ? context_not_found(c, "thread", id) : OK;
+    return found ? event_add_recent(c, out_thread, 1) : context_not_found(c, "thread", id);
 }
 
 enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread)
@@ -318,7 +319,8 @@ static enum error find_by_key(
     context_query(c, &q, &SQL_THREAD_GET_BY_KEY);
     query_text(&q, key, key);
     query_text(&q, key_owner, owner);
-    return thread_read_one(&q, out_found, out_thread);
+    TRY(thread_read_one(&q, out_found, out_thread));
+    return *out_found ? event_add_recent(c, out_thread, 1) : OK;
 }
 
 /* Looks in the namespace of the principal, then in the tenant's. Of the tenant's threads, a
@@ -438,7 +440,8 @@ enum error thread_list(struct context *c, const struct thread_filter *filter, st
     struct query q;
     page_begin(c, &q, list_statement(c, filter), page);
     bind_filter(c, &q, filter);
-    return thread_read_page(&q, page, out_threads);
+    TRY(thread_read_page(&q, page, out_threads));
+    return event_add_recent(c, out_threads, page->count);
 }
 
 /* --- Change --------------------------------------------------------------------------------- */

@@ -82,8 +82,8 @@ MUST_CHECK enum error thread_index_metadata(
 void thread_defaults(struct thread *thread);
 
 /* Creates the thread that `thread` describes and sets its other members; its log begins after
- * last_seq. The context's principal becomes its first participant. ERR_CONFLICT names the thread
- * that has the key. */
+ * last_seq. The context's principal becomes its first participant. ERR_CONFLICT names the
+ * thread that has the key. */
 MUST_CHECK enum error thread_create(struct context *c, struct thread *thread);
 /* Reads the thread with the key of `thread`, or creates it. Concurrent calls return the same
  * thread.

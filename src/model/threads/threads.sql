@@ -10,8 +10,9 @@
 -- define thread_before: t.id, t.key, t.key_owner, t.status, t.title, t.agent
 -- define thread_after: t.metadata, t.error, t.most_recent_run_id, t.run_policy,
 --   | t.prune_on_completion, t.event_max_age_s,
---   | {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
---   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}},
+--   | {{sqlite: max(t.last_seq, coalesce((SELECT max(i.seq) FROM event_index AS i
+--   | WHERE i.tenant_id = t.tenant_id AND i.thread_id = t.id), 0)) AS last_seq}}{{postgres:
+--   | t.last_seq}},
 --   | t.pruned_seq, t.pruned_event_id, t.created_at, t.updated_at, t.version
 -- define thread_head: {{thread_before}}, NULL AS context, NULL AS preferences,
 --   | NULL AS important_steps, {{thread_after}}

@@ -2,6 +2,9 @@
 -- types: tenant_id uuid, thread_id uuid, run_id uuid, after_tenant uuid, after_id uuid, after int
 -- types: route text, key text, limit int
 
+-- define last_seq: {{sqlite: (SELECT l.last_seq FROM thread_last_seqs AS l
+--   | WHERE l.tenant_id = t.tenant_id AND l.thread_id = t.id)}}{{postgres: t.last_seq}}
+-- define of_threads: {{sqlite: thread_events}}{{postgres: events}}
 -- define next: > (:after_tenant, :after_id)
 
 -- By how much the counters of threads and bytes differ from the rows.
@@ -18,8 +21,7 @@ WHERE t.id > :after_id ORDER BY t.id LIMIT :limit;
 SELECT t.tenant_id, t.id, t.status, t.run_policy, t.metadata, t.error, t.pruned_seq,
     t.most_recent_run_id, EXISTS (SELECT 1 FROM runs AS r
         WHERE r.tenant_id = t.tenant_id AND r.id = t.most_recent_run_id AND r.thread_id = t.id),
-    {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
-        WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
+    {{last_seq}}
 FROM threads AS t WHERE (t.tenant_id, t.id) {{next}}
 ORDER BY t.tenant_id, t.id LIMIT :limit;
 
@@ -32,21 +34,20 @@ SELECT key, value FROM thread_metadata
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id LIMIT :limit;
 
 -- name: fsck_thread_bounds
-SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM events
+SELECT count(*), coalesce(min(seq), 0), coalesce(max(seq), 0) FROM {{of_threads}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq > :after;
 
 -- name: fsck_thread_events
 SELECT e.id, e.seq, e.kind, e.payload, e.run_id IS NULL OR EXISTS (SELECT 1 FROM runs AS r
     WHERE r.tenant_id = e.tenant_id AND r.id = e.run_id AND r.thread_id = e.thread_id)
-FROM events AS e
+FROM {{of_threads}} AS e
 WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
 ORDER BY e.seq LIMIT :limit;
 
 -- name: fsck_runs
 SELECT r.tenant_id, r.id, r.status, r.dispatch, r.paused_from, r.metadata, r.error, r.worker,
     r.lease_expires_at, r.lease_ms, r.fence, r.finished_at, r.depth, r.parent_run_id, p.depth,
-    t.id, {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
-        WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
+    t.id, {{last_seq}}
 FROM runs AS r LEFT JOIN threads AS t ON t.tenant_id = r.tenant_id AND t.id = r.thread_id
 LEFT JOIN runs AS p ON p.tenant_id = r.tenant_id AND p.id = r.parent_run_id
     AND p.thread_id = r.thread_id

@@ -4,8 +4,19 @@
 -- types: limit int
 
 -- On SQLite, the last seq may be stored only in the events; see 0001_foundation.sql.
--- define last_seq: {{sqlite: max(t.last_seq, coalesce((SELECT max(e.seq) FROM events AS e
---   | WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id), 0))}}{{postgres: t.last_seq}}
+-- define last_seq: {{sqlite: (SELECT l.last_seq FROM thread_last_seqs AS l
+--   | WHERE l.tenant_id = t.tenant_id AND l.thread_id = t.id)}}{{postgres: t.last_seq}}
+
+-- Recent events have no entry yet. An entry without its event leaves a gap, which is another rule.
+-- name: fsck_event_index
+{{sqlite:
+SELECT e.thread_id, e.seq FROM events AS e
+LEFT JOIN event_index AS i ON i.tenant_id = e.tenant_id AND i.thread_id = e.thread_id
+    AND i.seq = e.seq
+WHERE i.id <> e.id
+    OR (i.id IS NULL AND e.id <= (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1))
+LIMIT :limit;
+}}
 
 -- name: fsck_file_versions
 SELECT v.file_id, v.version FROM file_versions AS v

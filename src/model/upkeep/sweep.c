@@ -12,6 +12,7 @@
 #include "model/tenancy/idempotency.h"
 #include "model/tenancy/tenants.h"
 #include "model/tenancy/tickets.h"
+#include "model/threads/event_index.h"
 #include "model/threads/events.h"
 #include "model/threads/messages.h"
 #include "model/threads/participants.h"
@@ -179,6 +180,15 @@ static enum error list_answers(struct context *c, struct sweep_list *list)
     return OK;
 }
 
+static enum error list_recent_events(struct context *c, struct sweep_list *list)
+{
+    bool any = false;
+    TRY(event_index_is_behind(c, &any));
+    if (any)
+        add(list, SWEEP_INDEX, UUID_NIL, UUID_NIL);
+    return OK;
+}
+
 static enum error list_tickets(struct context *c, struct sweep_list *list)
 {
     bool any = false;
@@ -242,6 +252,8 @@ enum error sweep_list(
         TRY(list_found(c, out_list, SWEEP_TOOLS, TOOLS_A_PASS, awaited_tools_list_overdue));
     if (!tx_is_full(c->tx))
         TRY(list_silent(c, out_list));
+    if (!tx_is_full(c->tx))
+        TRY(list_recent_events(c, out_list));
     if (!tx_is_full(c->tx))
         TRY(list_words(c, out_list));
     if (!tx_is_full(c->tx))
@@ -320,6 +332,11 @@ static enum error settle_versions(struct context *c, struct uuid agent_id, bool 
     return is_adding ? OK : used_version_settle(c, agent_id, out_more);
 }
 
+static bool is_of_all_tenants(enum sweep_kind kind)
+{
+    return kind == SWEEP_ANSWERS || kind == SWEEP_TICKETS || kind == SWEEP_INDEX;
+}
+
 static enum error do_item(
     struct context *c, const struct sweep_item *item, struct sweep_report *report)
 {
@@ -330,7 +347,7 @@ static enum error do_item(
     TRY(try_lock(c, &locked));
     if (!locked)
         return OK;
-    if (item->kind != SWEEP_ANSWERS && item->kind != SWEEP_TICKETS)
+    if (!is_of_all_tenants(item->kind))
         context_enter(c, item->tenant_id);
     switch (item->kind) {
     case SWEEP_LEASE:
@@ -345,6 +362,8 @@ static enum error do_item(
         return participant_end_online(c, item->id);
     case SWEEP_DELETION:
         return delete_some(c, item, report);
+    case SWEEP_INDEX:
+        return event_index_recent(c);
     case SWEEP_GARBAGE:
         return event_collect_garbage(c, item->id, &report->more);
     case SWEEP_WORDS:

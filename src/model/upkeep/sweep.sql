@@ -19,7 +19,8 @@ SELECT {{sqlite: 1}}{{postgres: pg_try_advisory_xact_lock(
 
 -- The next threads with an age limit, and whether the first event of each is older than the limit.
 -- name: sweep_aged_threads
-SELECT t.tenant_id, t.id, EXISTS (SELECT 1 FROM events AS e
+SELECT t.tenant_id, t.id, EXISTS (SELECT 1
+    FROM {{sqlite: thread_events}}{{postgres: events}} AS e
     WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id AND e.seq = t.pruned_seq + 1
         AND e.created_at < :now - t.event_max_age_s * 1000000)
 FROM threads AS t

@@ -55,3 +55,7 @@ PRAGMA max_page_count = 1000000;
 
 -- name: broken_statement
 SELECT 1 FROM no_such_table;
+
+-- As if nothing had been counted.
+-- name: note_none
+SELECT 0 WHERE :tenant_id IS NOT NULL AND :key IS NOT NULL;

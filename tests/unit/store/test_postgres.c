@@ -161,7 +161,7 @@ static enum error run_task(struct store_job *job, struct tx *tx)
         e = add_line(t, tx, t->number);
     if (e == OK && !uuid_is_nil(t->counter)) {
         const struct sequence s = {
-            &SQL_COUNTER_ADVANCE, &SQL_COUNTER_ADVANCE, UUID_NIL, t->counter};
+            &SQL_COUNTER_ADVANCE, NULL, &SQL_COUNTER_ADVANCE, UUID_NIL, t->counter};
         e = tx_sequence_take(tx, &s, 1, &t->taken);
     }
     if (e == OK && t->mark) {

@@ -227,3 +227,75 @@ TEST(the_same_key_of_another_tenant_counts_for_itself)
     EXPECT_EQ(other.number, 1);
     fixture_end(&f);
 }
+
+/* --- Settled counters ----------------------------------------------------------------------- */
+
+static enum error settle(struct step *step, struct tx *tx)
+{
+    tx_sequence_settle(tx);
+    return step->answer;
+}
+
+static enum error peek(struct step *step, struct tx *tx)
+{
+    const struct sequence notes = {.load = &SQL_NOTE_LAST,
+        .load_settled = &SQL_NOTE_NONE,
+        .tenant_id = UUID_NIL,
+        .key = step->key};
+    uint64_t next = 0;
+    enum error e = tx_sequence_take(tx, &notes, 0, &next);
+    step->number = (int64_t)next;
+    return e;
+}
+
+static int64_t next_number(struct fixture *f, uint64_t key)
+{
+    struct step step = {.key = id_of(key)};
+    step_submit(f, &step, STORE_WRITE, peek);
+    EXPECT_EQ(step_wait(&step), OK);
+    return step.number;
+}
+
+static void settle_with(struct fixture *f, enum error answer)
+{
+    struct step step = {.answer = answer};
+    step_submit(f, &step, STORE_WRITE, settle);
+    EXPECT_EQ(step_wait(&step), answer);
+}
+
+/* Three notes exist under each of the keys, and the writer has not counted them yet. */
+static void begin_with_notes(struct fixture *f, uint64_t keys)
+{
+    fixture_begin(f);
+    for (uint64_t key = 1; key <= keys; key++)
+        for (int i = 0; i < 3; i++)
+            EXPECT_EQ(fixture_add(f, id_of(key)), OK);
+    fixture_close(f);
+    fixture_open(f);
+}
+
+TEST(a_counter_is_loaded_as_settled_only_after_its_numbers_were_settled)
+{
+    struct fixture f;
+    begin_with_notes(&f, 3);
+    EXPECT_EQ(next_number(&f, 1), 4);
+    EXPECT_EQ(next_number(&f, 1), 4); /* a look takes nothing */
+    settle_with(&f, ERR_INVALID);
+    EXPECT_EQ(next_number(&f, 2), 4);
+    settle_with(&f, OK);
+    EXPECT_EQ(next_number(&f, 3), 1);
+    EXPECT_EQ(next_number(&f, 2), 4);
+    fixture_end(&f);
+}
+
+TEST(counters_that_the_cache_has_forgotten_are_not_loaded_as_settled)
+{
+    struct fixture f;
+    struct step many = {.size_bytes = SEQUENCE_SLOTS / 2 + 100};
+    begin_with_notes(&f, 1);
+    settle_with(&f, OK);
+    step_submit(&f, &many, STORE_WRITE, add_under_many_keys);
+    EXPECT_EQ(step_wait(&many), OK);
+    EXPECT_EQ(next_number(&f, 1), 5);
+    fixture_end(&f);
+}
