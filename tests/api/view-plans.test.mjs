@@ -236,7 +236,7 @@ test('the ids of the seeds find their row in an index, not among the rows of the
       'one run': /SEARCH main.runs USING INDEX runs_by_text/,
       'average tokens': /history_entries_by_time \(tenant_id=\? AND <expr>>\?\)/,
       errors: /steps_by_type \(tenant_id=\? AND action_type=\?\)/,
-      'events after a cursor': /events_by_thread \(tenant_id=\? AND thread_id=\?\)/,
+      'events after a cursor': /event_index USING PRIMARY KEY \(tenant_id=\? AND thread_id=\?\)/,
       'runs in a session': /SEARCH main.threads USING INDEX threads_by_session/,
       'summary of a session': /SEARCH main.threads USING INDEX threads_by_session/,
       'notebook of a session': /SEARCH main.threads USING INDEX threads_by_session/,

@@ -20,7 +20,7 @@ UPDATE event_floor SET indexed_id = coalesce((SELECT max(id) FROM events), 0);
 -- The events with both ways to find those of a thread: the index, and the few newest events of the
 -- tenant, which are compared one by one. SQLite merges the two in the order of seq.
 CREATE VIEW thread_events AS
-SELECT e.id, i.tenant_id, i.thread_id, i.seq, e.run_id, e.kind, e.text, e.payload, e.created_at,
+SELECT i.id, i.tenant_id, i.thread_id, i.seq, e.run_id, e.kind, e.text, e.payload, e.created_at,
     e.marks, e.size_bytes
 FROM event_index AS i JOIN events AS e ON e.id = i.id AND e.tenant_id = i.tenant_id
     AND e.thread_id = i.thread_id AND e.seq = i.seq
