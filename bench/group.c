@@ -31,7 +31,7 @@ static struct {
     pthread_mutex_t mutex;
     pthread_cond_t cond;
     struct producer *first, **end;
-    size_t n_queued, n_running;
+    size_t n_running;
     uint64_t n_jobs, n_commits;
 } run = {.mutex = PTHREAD_MUTEX_INITIALIZER, .cond = PTHREAD_COND_INITIALIZER, .end = &run.first};
 
@@ -43,7 +43,6 @@ static void put(struct producer *p)
     pthread_mutex_lock(&run.mutex);
     *run.end = p;
     run.end = &p->next;
-    run.n_queued++;
     pthread_cond_signal(&run.cond);
     pthread_mutex_unlock(&run.mutex);
 }
@@ -55,24 +54,14 @@ static struct producer *take(size_t max)
     while (run.first == NULL && run.n_running > 0)
         pthread_cond_wait(&run.cond, &run.mutex);
     struct producer *taken = run.first, **end = &taken;
-    for (size_t i = 0; i < max && *end != NULL; i++) {
+    for (size_t i = 0; i < max && *end != NULL; i++)
         end = &(*end)->next;
-        run.n_queued--;
-    }
     run.first = *end;
     *end = NULL;
     if (run.first == NULL)
         run.end = &run.first;
     pthread_mutex_unlock(&run.mutex);
     return taken;
-}
-
-static size_t count_queued(void)
-{
-    pthread_mutex_lock(&run.mutex);
-    size_t n = run.n_queued;
-    pthread_mutex_unlock(&run.mutex);
-    return n;
 }
 
 /* --- The threads ---------------------------------------------------------------------------- */
@@ -103,13 +92,13 @@ static void write_all(void)
         for (struct producer *p = batch; p != NULL; p = p->next, run.n_jobs++)
             for (size_t i = 0; i < run.rows_per_job; i++)
                 rows_insert(&run.rows, p->log_thread);
-        rows_step(&run.rows, run.rows.commit);
+        rows_commit(&run.rows);
         run.n_commits++;
         for (struct producer *p = batch, *next; p != NULL; p = next) {
             next = p->next;
             sem_post(&p->is_durable);
         }
-        rows_checkpoint_if_due(&run.rows, count_queued());
+        rows_checkpoint_if_due(&run.rows);
     }
 }
 

@@ -53,8 +53,8 @@ static uint64_t write_rows(struct rows *r, size_t batch, double end_us)
         rows_step(r, r->begin);
         for (size_t i = 0; i < batch; i++, thread = (thread + 1) % r->n_threads)
             rows_insert(r, thread);
-        rows_step(r, r->commit);
-        rows_checkpoint_if_due(r, batch);
+        rows_commit(r);
+        rows_checkpoint_if_due(r);
     }
     return n_commits;
 }

@@ -79,7 +79,7 @@ static void open_threads(struct rows *r, size_t n)
 void rows_open(struct rows *r, const char *dir, size_t n_threads)
 {
     char path[4096];
-    *r = (struct rows){0};
+    *r = (struct rows){.page_move_ns = SQLITE_PAGE_NS};
     if (n_threads < 1 || n_threads > ROWS_MAX_THREADS)
         die("1 to %d threads of the log", ROWS_MAX_THREADS);
     snprintf(path, sizeof path, "%s/cairn.db", dir);
@@ -165,16 +165,28 @@ void rows_insert(struct rows *r, size_t thread)
     index_if_due(r);
 }
 
-void rows_checkpoint_if_due(struct rows *r, size_t n_waiting)
+void rows_commit(struct rows *r)
 {
-    int due = n_waiting == 0 ? SQLITE_CHECKPOINT_PAGES : SQLITE_CHECKPOINT_BUSY_PAGES;
-    if (r->wal_pages < r->wal_pages_tried)
-        r->wal_pages_tried = 0;
-    if (r->wal_pages - r->wal_pages_tried < due)
+    double start_us = now_us();
+    int pages = 0, unused;
+    rows_step(r, r->commit);
+    sqlite3_db_status(r->db, SQLITE_DBSTATUS_CACHE_WRITE, &pages, &unused, 1);
+    sqlite_learn_sync(&r->sync_us, (int64_t)(now_us() - start_us), pages);
+    if (r->wal_pages <= pages) /* the WAL has started over */
+        r->wal_pages_tried = r->wal_pages_moved = 0;
+}
+
+void rows_checkpoint_if_due(struct rows *r)
+{
+    if (r->wal_pages - r->wal_pages_tried < sqlite_checkpoint_due(r->page_move_ns))
         return;
     int in_wal = 0, moved = 0;
+    double start_us = now_us();
     if (sqlite3_wal_checkpoint_v2(r->db, NULL, SQLITE_CHECKPOINT_PASSIVE, &in_wal, &moved) !=
         SQLITE_OK)
         die("the checkpoint failed: %s", sqlite3_errmsg(r->db));
+    sqlite_learn_page_cost(&r->page_move_ns,
+        sqlite_move_us((int64_t)(now_us() - start_us), r->sync_us), moved - r->wal_pages_moved);
+    r->wal_pages_moved = moved;
     r->wal_pages_tried = in_wal;
 }

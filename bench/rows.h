@@ -21,7 +21,8 @@ struct rows {
     int64_t last_seqs[ROWS_MAX_THREADS];
     int64_t last_id;
     int64_t indexed_id;
-    int wal_pages, wal_pages_tried;
+    int wal_pages, wal_pages_tried, wal_pages_moved;
+    int64_t page_move_ns, sync_us;
 };
 
 /* Opens the database of the data directory `dir` with this number of threads of the log. The
@@ -31,6 +32,8 @@ void rows_close(struct rows *r);
 void rows_step(struct rows *r, sqlite3_stmt *stmt);
 /* Inserts the next row of the thread with this index. */
 void rows_insert(struct rows *r, size_t thread);
-void rows_checkpoint_if_due(struct rows *r, size_t n_waiting);
+void rows_commit(struct rows *r);
+/* The caller writes without a pause, so the writer is never idle. */
+void rows_checkpoint_if_due(struct rows *r);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting and naming threads. The system may refuse a thread at any time, which is an ordinary
- * error. */
+/* Starting and naming threads, and conditions with a time limit. The system may refuse a thread at
+ * any time, which is an ordinary error. */
 #ifndef BASE_THREAD_H
 #define BASE_THREAD_H
 
@@ -15,5 +15,11 @@ void thread_set_name(const char *name);
 void thread_lower_priority(void);
 MUST_CHECK enum error thread_start(
     pthread_t *out_thread, void *(*run)(void *data), void *data, struct problem *problem);
+
+/* A condition whose waits may end at a time of clock_steady_us. */
+void thread_cond_init(pthread_cond_t *cond);
+/* Returns false if the time has passed. */
+MUST_CHECK bool thread_cond_wait_until(
+    pthread_cond_t *cond, pthread_mutex_t *mutex, int64_t until_us);
 
 #endif

@@ -2,6 +2,8 @@
 #include "store/job_queue.h"
 
 #include "base/alloc.h"
+#include "base/clock.h"
+#include "base/thread.h"
 
 static const size_t NOT_READY = SIZE_MAX;
 
@@ -21,7 +23,7 @@ void job_queue_init(struct job_queue *q, unsigned share)
 {
     *q = (struct job_queue){.share = share, .lone_batch_us = JOB_QUEUE_LONE_BATCH_US};
     pthread_mutex_init(&q->mutex, NULL);
-    pthread_cond_init(&q->cond, NULL);
+    thread_cond_init(&q->cond);
 }
 
 void job_queue_deinit(struct job_queue *q)
@@ -218,6 +220,18 @@ struct store_job *job_queue_take(struct job_queue *q, size_t max)
         pthread_cond_broadcast(&q->cond);
     pthread_mutex_unlock(&q->mutex);
     return taken;
+}
+
+bool job_queue_wait(struct job_queue *q, int64_t wait_us)
+{
+    int64_t until_us = clock_steady_us() + wait_us;
+    bool is_early = true;
+    pthread_mutex_lock(&q->mutex);
+    while (q->n_ready == 0 && !q->closed && is_early)
+        is_early = thread_cond_wait_until(&q->cond, &q->mutex, until_us);
+    bool ended = q->n_ready > 0 || q->closed;
+    pthread_mutex_unlock(&q->mutex);
+    return ended;
 }
 
 bool job_queue_is_used_up(struct job_queue *q, int64_t used_us)

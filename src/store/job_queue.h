@@ -52,6 +52,9 @@ void job_queue_close(struct job_queue *q);
 /* Waits and takes up to `max` jobs, which are expected to use less than the time of a batch
  * together, unless there is only one. Returns NULL only if the queue is closed and empty. */
 struct store_job *job_queue_take(struct job_queue *q, size_t max);
+/* Waits until there is a job to take, or the queue is closed. Returns false if there was none for
+ * this time. */
+MUST_CHECK bool job_queue_wait(struct job_queue *q, int64_t wait_us);
 /* Returns true if a batch that has run for this long should end. */
 bool job_queue_is_used_up(struct job_queue *q, int64_t used_us);
 /* Puts jobs that were taken but did not run back in front of their flows, in their order. Works on

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "store/content_kind.h"
 #include "store/migrate.h"
 #include "store/postgres.h"
@@ -225,7 +226,6 @@ enum error postgres_store_open(
     const struct store_config *config, struct problem *problem, struct store **out_store)
 {
     struct pg_store *s = MEM_NEW(struct pg_store);
-    pthread_condattr_t attributes;
     s->base = (struct store){.ops = &postgres_ops,
         .config = *config,
         .hub = hub_create(),
@@ -236,10 +236,7 @@ enum error postgres_store_open(
     s->pulse_fd = s->files_fd = -1;
     uuid_format(uuid_v7(), s->node);
     pthread_mutex_init(&s->change_mutex, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&s->change_cond, &attributes);
-    pthread_condattr_destroy(&attributes);
+    thread_cond_init(&s->change_cond);
     enum error e = open_all(s, problem);
     if (e != OK) {
         destroy(s);

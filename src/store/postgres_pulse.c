@@ -41,20 +41,13 @@ void pg_wake(struct store *store)
 void pg_wait(struct store *store, uint32_t timeout_ms)
 {
     struct pg_store *s = CONTAINER_OF(store, struct pg_store, base);
-    struct timespec until;
     if (atomic_load(&s->is_pooled) && timeout_ms > POSTGRES_POOLED_WAIT_MS)
         timeout_ms = POSTGRES_POOLED_WAIT_MS;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_sec += timeout_ms / 1000;
-    until.tv_nsec += (long)(timeout_ms % 1000) * 1000000;
-    if (until.tv_nsec >= 1000000000) {
-        until.tv_sec++;
-        until.tv_nsec -= 1000000000;
-    }
+    int64_t until_us = clock_steady_us() + (int64_t)timeout_ms * 1000;
+    bool is_early = true;
     pthread_mutex_lock(&s->change_mutex);
-    int rc = 0;
-    while (s->n_changes == s->n_changes_seen && rc == 0)
-        rc = pthread_cond_timedwait(&s->change_cond, &s->change_mutex, &until);
+    while (s->n_changes == s->n_changes_seen && is_early)
+        is_early = thread_cond_wait_until(&s->change_cond, &s->change_mutex, until_us);
     s->n_changes_seen = s->n_changes;
     pthread_mutex_unlock(&s->change_mutex);
 }

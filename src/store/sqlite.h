@@ -29,6 +29,7 @@ enum {
     SQLITE_CAREFUL_BATCHES = 64, /* with savepoints, after a batch that had to run again */
     SQLITE_READ_LIMIT_US = 10 * 1000 * 1000,
     SQLITE_CHECKPOINT_PAGES = 1000,        /* checkpoint when idle */
+    SQLITE_IDLE_US = 10 * 1000,            /* idle: no job has come for this time */
     SQLITE_CHECKPOINT_BUSY_PAGES = 8000,   /* checkpoint also under load */
     SQLITE_CHECKPOINT_BUSY_US = 20 * 1000, /* or if it is expected to take this time */
     SQLITE_COST_PAGES = 100,               /* the cost of a page is measured for so many */
@@ -127,6 +128,8 @@ struct sqlite_store {
     struct space space;
     atomic_bool is_broken;
     int64_t page_write_ns, page_move_ns; /* see charge_pages; writer thread only */
+    int64_t sync_us;                     /* of a small commit; writer thread only */
+    int64_t idle_us;                     /* SQLITE_IDLE_US, but for tests */
     int wal_pages; /* in the WAL, now and at the last checkpoint; writer thread only */
     int wal_pages_tried, wal_pages_moved;
     bool wal_is_moved; /* the last checkpoint moved the whole WAL into the database file */
@@ -135,9 +138,37 @@ struct sqlite_store {
 
 extern const struct engine_ops sqlite_ops;
 
-/* Returns how many pages in the WAL make a checkpoint due. While jobs wait, checkpoints are rarer,
- * but none is expected to take long. */
-int sqlite_checkpoint_due(size_t queued, int64_t page_move_ns);
+/* Updates the average cost of a page by large writes only, in which the time to sync hardly counts.
+ */
+static inline void sqlite_learn_page_cost(int64_t *cost_ns, int64_t used_us, int pages)
+{
+    if (pages >= SQLITE_COST_PAGES)
+        *cost_ns += (used_us * 1000 / pages - *cost_ns) / 4;
+}
+
+/* Updates the average time of a sync by small commits, which take hardly any other time. */
+static inline void sqlite_learn_sync(int64_t *sync_us, int64_t used_us, int pages)
+{
+    if (pages < SQLITE_COST_PAGES)
+        *sync_us += (used_us - *sync_us) / 4;
+}
+
+/* The time of a checkpoint without that of the sync, which does not depend on the number of pages:
+ * counted as a cost of pages, it would make checkpoints on a slow disk ever more frequent. */
+static inline int64_t sqlite_move_us(int64_t used_us, int64_t sync_us)
+{
+    return used_us > sync_us ? used_us - sync_us : 0;
+}
+
+/* Returns how many pages in the WAL make a checkpoint due under load, so that none is expected to
+ * take long. */
+static inline int sqlite_checkpoint_due(int64_t page_move_ns)
+{
+    int64_t pages = INT64_C(1000) * SQLITE_CHECKPOINT_BUSY_US / (page_move_ns + 1);
+    return pages < SQLITE_CHECKPOINT_PAGES        ? SQLITE_CHECKPOINT_PAGES
+           : pages > SQLITE_CHECKPOINT_BUSY_PAGES ? SQLITE_CHECKPOINT_BUSY_PAGES
+                                                  : (int)pages;
+}
 /* Converts a result code to an error; gives up if nothing may be acknowledged after it. */
 enum error sqlite_error(struct sqlite_connection *c, int rc);
 /* Makes every following job fail (config.on_fatal). Returns the error for a commit in progress,

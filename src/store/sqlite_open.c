@@ -322,6 +322,7 @@ enum error sqlite_store_open(
         .settled_mutex = PTHREAD_MUTEX_INITIALIZER};
     s->directory_fd = s->lock_fd = -1;
     s->page_write_ns = s->page_move_ns = SQLITE_PAGE_NS;
+    s->idle_us = SQLITE_IDLE_US;
     sqlite_readers_init(s);
     sequence_cache_init(&s->sequences);
     enum error e = open_all(s, problem);

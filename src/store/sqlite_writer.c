@@ -13,13 +13,6 @@ static int take_pages_written(struct sqlite_store *s)
     return pages;
 }
 
-/* Of large writes only, in which the time to sync hardly counts. */
-static void learn_page_cost(int64_t *cost_ns, int64_t used_us, int pages)
-{
-    if (pages >= SQLITE_COST_PAGES)
-        *cost_ns += (used_us * 1000 / pages - *cost_ns) / 4;
-}
-
 /* The pages that jobs changed are written to the WAL by the commit, and moved to the database file
  * by a checkpoint, while other flows wait. The jobs are charged for that in proportion to the time
  * that they have run. */
@@ -152,7 +145,8 @@ static enum error commit(struct sqlite_store *s, struct store_job *batch)
         int pages = take_pages_written(s);
         if (s->wal_pages <= pages) /* the WAL has started over */
             s->wal_pages_tried = s->wal_pages_moved = 0;
-        learn_page_cost(&s->page_write_ns, used_us, pages);
+        sqlite_learn_page_cost(&s->page_write_ns, used_us, pages);
+        sqlite_learn_sync(&s->sync_us, used_us, pages);
         charge_pages(s, batch, pages);
         atomic_fetch_add(&s->commit_us, (uint64_t)used_us);
         atomic_fetch_add(&s->n_commits, 1);
@@ -205,25 +199,11 @@ static int note_wal_pages(void *data, sqlite3 *db, const char *name, int pages)
     return SQLITE_OK;
 }
 
-int sqlite_checkpoint_due(size_t queued, int64_t page_move_ns)
+/* If readers have long prevented the restart of the WAL, waits for them. Exports and backups read
+ * for too long to wait: the WAL grows until they end, and the checkpoint is retried only as it
+ * grows. */
+static void checkpoint(struct sqlite_store *s)
 {
-    if (queued == 0)
-        return SQLITE_CHECKPOINT_PAGES;
-    int64_t pages = INT64_C(1000) * SQLITE_CHECKPOINT_BUSY_US / (page_move_ns + 1);
-    return pages < SQLITE_CHECKPOINT_PAGES        ? SQLITE_CHECKPOINT_PAGES
-           : pages > SQLITE_CHECKPOINT_BUSY_PAGES ? SQLITE_CHECKPOINT_BUSY_PAGES
-                                                  : (int)pages;
-}
-
-/* Checkpoints the WAL: when idle, under load only after it has grown, and if readers have long
- * prevented its restart, by waiting for them. Exports and backups read for too long to wait: the
- * WAL grows until they end, and the checkpoint is retried only as it grows. */
-static void checkpoint_if_due(struct sqlite_store *s)
-{
-    int due =
-        space_is_short(s) ? 1 : sqlite_checkpoint_due(job_queue_count(&s->writes), s->page_move_ns);
-    if (s->wal_pages - s->wal_pages_tried < due || !space_may_checkpoint(s))
-        return;
     bool may_restart =
         s->wal_pages >= SQLITE_CHECKPOINT_RESET_PAGES && atomic_load(&s->n_long_reads) == 0;
     int mode = may_restart ? SQLITE_CHECKPOINT_RESTART : SQLITE_CHECKPOINT_PASSIVE;
@@ -238,11 +218,28 @@ static void checkpoint_if_due(struct sqlite_store *s)
         return;
     }
     if (!may_restart) /* which waits */
-        learn_page_cost(&s->page_move_ns, clock_steady_us() - start_us, moved - s->wal_pages_moved);
+        sqlite_learn_page_cost(&s->page_move_ns,
+            sqlite_move_us(clock_steady_us() - start_us, s->sync_us), moved - s->wal_pages_moved);
     s->wal_pages_moved = moved;
     s->wal_pages_tried = in_wal;
     s->wal_is_moved = rc == SQLITE_OK && moved == in_wal;
     atomic_fetch_add(&s->n_checkpoints, 1);
+}
+
+/* An empty queue is not enough to be idle: under load the answers to one batch bring the next. */
+static bool is_idle(struct sqlite_store *s)
+{
+    return !job_queue_wait(&s->writes, s->idle_us);
+}
+
+/* Checkpoints the WAL when it has grown much, and earlier when idle or without space. */
+static void checkpoint_if_due(struct sqlite_store *s)
+{
+    int pages = s->wal_pages - s->wal_pages_tried;
+    bool is_due = pages >= (space_is_short(s) ? 1 : sqlite_checkpoint_due(s->page_move_ns)) ||
+                  (pages >= SQLITE_CHECKPOINT_PAGES && is_idle(s));
+    if (is_due && space_may_checkpoint(s))
+        checkpoint(s);
 }
 
 /* --- The thread ----------------------------------------------------------------------------- */

@@ -188,6 +188,32 @@ TEST(a_job_that_is_put_back_is_behind_its_flow)
     job_queue_deinit(&q);
 }
 
+static void *close_queue(void *data)
+{
+    job_queue_close(data);
+    return NULL;
+}
+
+TEST(a_wait_ends_with_a_job_with_the_end_of_the_queue_or_with_its_time)
+{
+    enum { LONG_US = 60 * 1000 * 1000 };
+    struct job_queue q;
+    pthread_t thread;
+    job_queue_init(&q, 0);
+    EXPECT(!job_queue_wait(&q, 1000));
+    put(&q, 0, 1);
+    EXPECT(job_queue_wait(&q, 0));
+    EXPECT(job_queue_wait(&q, LONG_US));
+    EXPECT_EQ(job_queue_count(&q), 1);
+    serve(&q, 1);
+    int64_t start_us = clock_steady_us();
+    EXPECT_EQ(pthread_create(&thread, NULL, close_queue, &q), 0);
+    EXPECT(job_queue_wait(&q, LONG_US));
+    EXPECT(clock_steady_us() - start_us < LONG_US);
+    pthread_join(thread, NULL);
+    job_queue_deinit(&q);
+}
+
 TEST(debt_is_limited_and_idle_flows_save_nothing_up)
 {
     struct job_queue q;

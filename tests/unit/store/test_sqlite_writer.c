@@ -93,11 +93,80 @@ TEST(each_large_write_is_followed_by_a_checkpoint_also_if_the_log_has_started_ov
 
 TEST(a_checkpoint_under_load_is_due_when_it_takes_long)
 {
-    EXPECT_EQ(sqlite_checkpoint_due(0, 0), SQLITE_CHECKPOINT_PAGES);
-    EXPECT_EQ(sqlite_checkpoint_due(0, INT64_C(1000000)), SQLITE_CHECKPOINT_PAGES);
-    EXPECT_EQ(sqlite_checkpoint_due(1, 0), SQLITE_CHECKPOINT_BUSY_PAGES);
-    EXPECT_EQ(sqlite_checkpoint_due(1, 9999), SQLITE_CHECKPOINT_BUSY_US / 10);
-    EXPECT_EQ(sqlite_checkpoint_due(1, INT64_C(1000000)), SQLITE_CHECKPOINT_PAGES);
+    EXPECT_EQ(sqlite_checkpoint_due(0), SQLITE_CHECKPOINT_BUSY_PAGES);
+    EXPECT_EQ(sqlite_checkpoint_due(9999), SQLITE_CHECKPOINT_BUSY_US / 10);
+    EXPECT_EQ(sqlite_checkpoint_due(INT64_C(1000000)), SQLITE_CHECKPOINT_PAGES);
+}
+
+/* On the writer, which owns the fields: from now on only a minute without jobs is idle, and moving
+ * pages costs nothing. */
+static enum error be_rarely_idle(struct step *step, struct tx *tx)
+{
+    struct sqlite_store *s = sqlite_of(step->f);
+    s->idle_us = 60 * 1000 * 1000;
+    s->page_move_ns = 0;
+    return OK;
+}
+
+static enum error be_idle_soon(struct step *step, struct tx *tx)
+{
+    sqlite_of(step->f)->idle_us = SQLITE_IDLE_US;
+    return OK;
+}
+
+static void run_step(struct fixture *f, enum error (*run)(struct step *step, struct tx *tx))
+{
+    struct step step = {0};
+    step_submit(f, &step, STORE_WRITE, run);
+    EXPECT_EQ(step_wait(&step), OK);
+}
+
+TEST(an_empty_queue_between_two_jobs_is_not_idle)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    run_step(&f, be_rarely_idle);
+    uint64_t before = store_stats(f.store).checkpoints;
+    for (int i = 0; i < 3; i++) /* each makes an idle writer move the log */
+        add_large(&f, add_note);
+    EXPECT_EQ(store_stats(f.store).checkpoints, before);
+    add_large(&f, add_note); /* the log is long enough under load too */
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK);
+    EXPECT_EQ(store_stats(f.store).checkpoints, before + 1);
+    add_large(&f, add_note);
+    run_step(&f, be_idle_soon);
+    while (store_stats(f.store).checkpoints < before + 2)
+        usleep(1000);
+    fixture_end(&f);
+}
+
+static enum error sync_slowly(struct step *step, struct tx *tx)
+{
+    struct sqlite_store *s = sqlite_of(step->f);
+    s->sync_us = INT64_C(3600) * 1000 * 1000;
+    s->page_move_ns = 1000 * PAGE_US;
+    return add_note(step, tx);
+}
+
+TEST(the_time_of_the_sync_is_no_cost_of_pages)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    add_large(&f, sync_slowly);
+    while (store_stats(f.store).checkpoints < 1)
+        usleep(1000);
+    EXPECT_EQ(fixture_add(&f, UUID_NIL), OK); /* the writer is behind the checkpoint */
+    EXPECT_EQ(sqlite_of(&f)->page_move_ns, 1000 * PAGE_US * 3 / 4);
+    fixture_end(&f);
+}
+
+TEST(a_writer_that_waits_to_become_idle_still_stops)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    run_step(&f, be_rarely_idle);
+    add_large(&f, add_note);
+    fixture_end(&f);
 }
 
 TEST(a_batch_has_a_limit_and_the_rest_follows_in_the_next)
