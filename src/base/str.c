@@ -32,11 +32,6 @@ struct str str_trim_blanks(struct str s)
     return s;
 }
 
-bool str_eq_nocase(struct str a, struct str b)
-{
-    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
-}
-
 int str_cmp(struct str a, struct str b)
 {
     size_t shared = a.len < b.len ? a.len : b.len;
@@ -105,14 +100,6 @@ bool str_to_i64(struct str s, int64_t *out_value)
         return false;
     *out_value = negative ? (int64_t)(~magnitude + 1) : (int64_t)magnitude;
     return true;
-}
-
-int hex_digit(char byte)
-{
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    char letter = (char)(byte | 0x20);
-    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
 bool str_is_utf8(struct str s)

@@ -40,7 +40,11 @@ static inline bool str_differs(struct str a, struct str b)
     return !str_eq(a, b) || (a.ptr == NULL) != (b.ptr == NULL);
 }
 
-bool str_eq_nocase(struct str a, struct str b);
+static inline bool str_eq_nocase(struct str a, struct str b)
+{
+    return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
+}
+
 int str_cmp(struct str a, struct str b);
 bool str_starts_with(struct str s, struct str prefix);
 bool str_ends_with(struct str s, struct str suffix);
@@ -67,7 +71,13 @@ static inline bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 /* The value of a hexadecimal digit in either case, or -1. */
-int hex_digit(char byte);
+static inline int hex_digit(char byte)
+{
+    if (is_digit(byte))
+        return byte - '0';
+    char letter = (char)(byte | 0x20);
+    return letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
+}
 
 /* Strict UTF-8: no overlong forms, no surrogates, nothing above U+10FFFF. */
 bool str_is_utf8(struct str s);

@@ -149,42 +149,37 @@ struct uuid uuid_v7(void)
     return uuid_v7_at((uint64_t)(clock_wall_us() / 1000));
 }
 
-static bool is_dash_place(size_t i)
-{
-    return i == 8 || i == 13 || i == 18 || i == 23;
-}
+/* Where the two digits of each byte begin in the text; dashes are between them. */
+static const uint8_t digit_places[16] = {0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34};
+static const uint8_t dash_places[4] = {8, 13, 18, 23};
 
 bool uuid_parse(struct str text, struct uuid *out_id)
 {
     if (text.len != UUID_TEXT_LEN)
         return false;
-    struct uuid id = UUID_NIL;
-    size_t n_digits = 0;
-    for (size_t i = 0; i < UUID_TEXT_LEN; i++) {
-        if (is_dash_place(i)) {
-            if (text.ptr[i] != '-')
-                return false;
-            continue;
-        }
-        int digit = hex_digit(text.ptr[i]);
-        if (digit < 0)
-            return false;
-        id.bytes[n_digits / 2] = (uint8_t)(id.bytes[n_digits / 2] << 4 | digit);
-        n_digits++;
+    struct uuid id;
+    bool good = true;
+    for (size_t i = 0; i < COUNT_OF(dash_places); i++)
+        good = good && text.ptr[dash_places[i]] == '-';
+    for (size_t i = 0; good && i < sizeof id.bytes; i++) {
+        int high = hex_digit(text.ptr[digit_places[i]]);
+        int low = hex_digit(text.ptr[digit_places[i] + 1]);
+        good = high >= 0 && low >= 0;
+        id.bytes[i] = (uint8_t)(((unsigned)high << 4 | (unsigned)low) & 0xff);
     }
-    *out_id = id;
-    return true;
+    if (good)
+        *out_id = id;
+    return good;
 }
 
 void uuid_format(struct uuid id, char out_text[UUID_TEXT_LEN])
 {
     static const char digits[] = "0123456789abcdef";
-    char *at = out_text;
+    for (size_t i = 0; i < COUNT_OF(dash_places); i++)
+        out_text[dash_places[i]] = '-';
     for (size_t i = 0; i < sizeof id.bytes; i++) {
-        if (is_dash_place((size_t)(at - out_text)))
-            *at++ = '-';
-        *at++ = digits[id.bytes[i] >> 4];
-        *at++ = digits[id.bytes[i] & 15];
+        out_text[digit_places[i]] = digits[id.bytes[i] >> 4];
+        out_text[digit_places[i] + 1] = digits[id.bytes[i] & 15];
     }
 }
 

@@ -91,9 +91,11 @@ bool http_header_lists(const struct http_request *r, struct str name, struct str
 
 void http_clean_value(char *value, size_t len)
 {
-    for (size_t i = 0; i < len; i++)
-        if ((unsigned char)value[i] < ' ' || value[i] == 0x7f)
-            value[i] = ' ';
+    /* Without a branch, so that the compiler processes many bytes at once. */
+    for (size_t i = 0; i < len; i++) {
+        unsigned char byte = (unsigned char)value[i];
+        value[i] = (char)(byte < ' ' || byte == 0x7f ? ' ' : byte);
+    }
 }
 
 const char *http_reason(int status)
@@ -163,7 +165,7 @@ bool http_decode_percent(
         if (byte == '%') {
             if (encoded.len - i < 3)
                 return false;
-            int high = http_hex_digit(encoded.ptr[i + 1]), low = http_hex_digit(encoded.ptr[i + 2]);
+            int high = hex_digit(encoded.ptr[i + 1]), low = hex_digit(encoded.ptr[i + 2]);
             if (high < 0 || low < 0)
                 return false;
             byte = (char)(high << 4 | low);

@@ -56,7 +56,7 @@ static const char *const RULE_LIMIT = "the body is larger than this route allows
 /* Processes one byte of the line with a chunk's size. */
 static const char *take_size(struct http_body *b, char byte)
 {
-    int digit = http_hex_digit(byte);
+    int digit = hex_digit(byte);
     if (digit >= 0) {
         if (b->line_bytes++ == SIZE_DIGITS_MAX)
             return "a chunk size has too many digits";

@@ -20,16 +20,4 @@ static inline bool http_byte_is(char byte, enum http_byte class)
     return (http_byte_classes[(unsigned char)byte] & class) != 0;
 }
 
-/* Returns 0 to 15, or -1. */
-static inline int http_hex_digit(char byte)
-{
-    if (byte >= '0' && byte <= '9')
-        return byte - '0';
-    if (byte >= 'a' && byte <= 'f')
-        return byte - 'a' + 10;
-    if (byte >= 'A' && byte <= 'F')
-        return byte - 'A' + 10;
-    return -1;
-}
-
 #endif

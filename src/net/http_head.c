@@ -63,7 +63,7 @@ static bool is_ipv6_literal(struct str s)
     if (s.len < 4 || s.ptr[s.len - 1] != ']')
         return false;
     for (size_t i = 1; i < s.len - 1; i++)
-        if (http_hex_digit(s.ptr[i]) < 0 && s.ptr[i] != ':' && s.ptr[i] != '.')
+        if (hex_digit(s.ptr[i]) < 0 && s.ptr[i] != ':' && s.ptr[i] != '.')
             return false;
     return true;
 }
