@@ -55,7 +55,7 @@ struct front_call {
     struct str body;              /* the large body */
     struct encoding encoding;     /* of the answer */
     struct loop_task task;
-    struct receiver receiver;
+    struct receiver receiver; /* set while has_receiver */
     bool has_receiver;
     struct sender *sender; /* NULL: none */
     struct front_loop *front_loop;
@@ -634,17 +634,21 @@ static void receive(struct front_call *fc)
 static struct front_call *front_call_create(struct front *f, struct http_exchange *x)
 {
     struct arena *arena = http_exchange_arena(x);
-    struct front_call *fc = ARENA_NEW(arena, struct front_call);
-    arena_init(&fc->rerun_arena, arena->budget_bytes);
-    fc->front_loop = loop_of(f, x);
-    fc->x = x;
-    fc->origin = STR_NONE;
-    fc->start_us = clock_steady_us();
-    fc->task.run = on_task;
-    fc->poll.watchers = fc->front_loop->watchers;
-    fc->poll.rerun = rerun;
-    fc->poll.closed = on_poll_closed;
+    /* Not ARENA_NEW: call_init sets the call, which is most of it. */
+    struct front_call *fc = arena_alloc(arena, sizeof *fc);
     call_init(&fc->call, f->config.api, arena, http_exchange_request(x));
+    fc->front_loop = loop_of(f, x);
+    fc->poll = (struct poll){
+        .watchers = fc->front_loop->watchers, .rerun = rerun, .closed = on_poll_closed};
+    arena_init(&fc->rerun_arena, arena->budget_bytes);
+    fc->decoding = NULL;
+    fc->body = fc->origin = STR_NONE;
+    fc->encoding = (struct encoding){0};
+    fc->task = (struct loop_task){.run = on_task};
+    fc->has_receiver = false;
+    fc->sender = NULL;
+    fc->x = x;
+    fc->start_us = clock_steady_us();
     fc->call.done = on_done;
     http_exchange_hold(x);
     http_exchange_set_data(x, fc);
