@@ -12,6 +12,7 @@
  *   sqlite.c           connections and statements
  *   sqlite_open.c      the data directory, pragmas, migrations
  *   sqlite_writer.c    the commit queue, group commit, checkpoints
+ *   sqlite_log.c       the writes of the log, joined until the sync
  *   sqlite_reader.c    the readers
  *   sqlite_sequence.c  counters in memory
  *   sqlite_space.c     a full disk

@@ -11,6 +11,7 @@
 #include "store/migrate.h"
 #include "store/sqlite.h"
 #include "store/sqlite_file.h"
+#include "store/sqlite_log.h"
 #include "store/transfer_mark.h"
 
 /* --- The data directory --------------------------------------------------------------------- */
@@ -149,7 +150,7 @@ enum error sqlite_connect(
     c->store = s;
     c->statements = mem_zalloc(s->base.config.n_statements * sizeof(sqlite3_stmt *));
     int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | (writer ? SQLITE_OPEN_CREATE : 0);
-    int rc = sqlite3_open_v2(s->path, &c->db, flags, NULL);
+    int rc = sqlite3_open_v2(s->path, &c->db, flags, writer ? sqlite_log_vfs() : NULL);
     if (rc != SQLITE_OK)
         return problem_set(
             problem, ERR_UNAVAILABLE, "cannot open %s: %s", s->path, sqlite3_errstr(rc));
