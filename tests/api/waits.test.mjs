@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import {
-  claim, eventually, expectFault, expectProblem, expectStatus, readAll, startServer, token,
-  twoTenants,
+  claim, eventually, expectFault, expectProblem, expectSound, expectStatus, readAll, startServer,
+  token, twoTenants,
 } from './lib/server.mjs';
 
 const begin = async (client, body = { dispatch: 'direct' }) => {
@@ -488,6 +488,90 @@ test('a question that is asked during a pause is open after it', async (t) => {
   expectStatus(await post(client, next, asks), 201);
   await verb(next, 'resume');
   assert.equal((await readRun(client, next)).status, 'queued');
+});
+
+test('tools that a turn names during a pause are awaited after it', async (t) => {
+  const server = await startServer(t);
+  const { open: client } = server;
+  const verb = async (run, name) =>
+    expectStatus(await client.post(`/v1/runs/${run.id}/${name}`), 200);
+  const stateOf = async (run) => {
+    const { status, phase } = await readRun(client, run);
+    return [status, phase, (await turnsOf(client, run)).join()];
+  };
+  const inPause = async (dispatch = 'direct') => {
+    const run = await begin(client, { dispatch });
+    if (dispatch === 'queue')
+      await claim(client, { thread_id: run.thread_id });
+    await verb(run, 'pause');
+    return run;
+  };
+  const asking = async (dispatch, calls = [call('a'), call('b')]) => {
+    const run = await inPause(dispatch);
+    expectStatus(await post(client, run, waitsFor(...calls)), 201);
+    assert.deepEqual(await stateOf(run), ['paused', 'awaiting_tool', 'awaiting_tool']);
+    return run;
+  };
+  for (const [dispatch, ready] of [['direct', 'running'], ['queue', 'queued']]) {
+    // The results arrive after the pause, ...
+    const after = await asking(dispatch);
+    await verb(after, 'resume');
+    assert.equal((await readRun(client, after)).status, 'waiting_for_input');
+    const done = await give(client, after, result('a'), result('b'));
+    assert.deepEqual([done.resumed, ...await stateOf(after)],
+      [true, ready, 'executing', 'complete']);
+
+    // ... some of them during the pause, ...
+    const partly = await asking(dispatch);
+    assert.deepEqual([(await give(client, partly, result('b'))).remaining, await stateOf(partly)],
+      [1, ['paused', 'awaiting_tool', 'awaiting_tool']]);
+    await verb(partly, 'resume');
+    assert.equal((await readRun(client, partly)).status, 'waiting_for_input');
+    assert.equal((await give(client, partly, result('a'))).status, ready);
+
+    // ... or all of them, here with a turn that awaits another one.
+    const during = await asking(dispatch);
+    const input = { tool_results: [result('a'), result('b')] };
+    expectStatus(await post(client, during, { input, ...waitsFor(call('c')) }), 201);
+    assert.deepEqual(await stateOf(during),
+      ['paused', 'awaiting_tool', 'complete,awaiting_tool']);
+    const last = await give(client, during, result('c'));
+    assert.deepEqual([last.status, ...await stateOf(during)],
+      ['paused', 'paused', 'executing', 'complete,complete']);
+    await verb(during, 'resume');
+    const resumed = await readRun(client, during);
+    assert.deepEqual([resumed.status, resumed.input.tool_results.map((r) => r.tool_use_id)],
+      [ready, ['c']]);
+  }
+
+  // The list of the run and the turn name the same wait; no other can begin during the pause.
+  const named = await inPause();
+  const tools = (id) => ({ tools: [{ tool_use_id: id, name: 'search', side: 'frontend' }] });
+  const waiting = expectStatus(await client.post(`/v1/runs/${named.id}/tools`, tools('a')), 200);
+  assert.deepEqual([waiting.status, waiting.phase], ['paused', 'awaiting_tool']);
+  expectStatus(await post(client, named, waitsFor(call('a'))), 201);
+  expectProblem(await client.post(`/v1/runs/${named.id}/tools`, tools('b')), 409, 'conflict');
+  assert.deepEqual((await toolsOf(client, named)).map((x) => x.tool_use_id), ['a']);
+
+  // A deadline holds during the pause, and a paused run can be cancelled.
+  const late = await asking('direct', [call('late', { deadline: inMs(1500) }), call('free')]);
+  await eventually(async () => (await readRun(client, late)).status === 'failed');
+  assert.deepEqual((await readRun(client, late)).error.tool_use_ids, ['late']);
+  assert.deepEqual(await stateOf(late), ['failed', 'failed', 'failed']);
+  const cancelled = await asking();
+  await verb(cancelled, 'cancel');
+  assert.deepEqual(await stateOf(cancelled), ['cancelled', 'cancelled', 'cancelled']);
+  expectProblem(await client.post(`/v1/runs/${cancelled.id}/tool-results`,
+    { results: [result('a')] }), 409, 'conflict');
+
+  // A run that has not begun has no tools to wait for.
+  const first = await begin(client);
+  const next = expectStatus(await client.post(`/v1/threads/${first.thread_id}/runs`,
+    { dispatch: 'direct', policy: 'enqueue' }), 201);
+  await verb(next, 'pause');
+  expectProblem(await post(client, next, waitsFor(call('a'))), 409, 'transition_refused');
+  assert.deepEqual(await stateOf(next), ['paused', 'created', '']);
+  await expectSound(server);
 });
 
 test('a tool call without a result ends with its run, also in the SQL view', async (t) => {

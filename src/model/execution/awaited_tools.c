@@ -181,7 +181,7 @@ static enum error tell_awaited(
 static enum error check_may_wait(struct context *c, const struct run *run)
 {
     int64_t pause = 0, open = 0;
-    if (run->status != RUN_WAITING)
+    if (!run_waits(run))
         return OK;
     TRY(number_of_pause(c, &SQL_AWAITED_TOOL_LAST_PAUSE, run->id, 0, &pause));
     TRY(number_of_pause(c, &SQL_AWAITED_TOOL_COUNT_OPEN, run->id, pause, &open));

@@ -282,15 +282,28 @@ enum error run_move_phase(
     return run_get(c, run->id, run);
 }
 
+/* A paused run stays paused, and waits when it is resumed. */
+static enum error wait_after_pause(
+    struct context *c, struct run *run, const struct phase_move *move)
+{
+    enum run_status from = run->paused_from;
+    TRY(transition_check(c, "run", run_statuses, run_transitions(from), from, RUN_WAITING));
+    run->paused_from = RUN_WAITING;
+    TRY(run_take_phase(c, run, move));
+    return run_write(c, run);
+}
+
 enum error run_await_tools(struct context *c, struct run *run)
 {
     struct phase_move move = {.to = PHASE_AWAITING_TOOL, .trigger = TRIGGER_TOOL_CALL};
-    if (run->phase == PHASE_AWAITING_TOOL && run->status == RUN_WAITING)
+    if (run->phase == PHASE_AWAITING_TOOL && run_waits(run))
         return run_write(c, run);
     if (run->phase == PHASE_AWAITING_TOOL)
         move.to = PHASE_NONE;
     else if (run->phase != PHASE_CREATED && run->phase != PHASE_EXECUTING)
         return refuse(c, run->phase, phase_word(move.to));
+    if (run->status == RUN_PAUSED)
+        return wait_after_pause(c, run, &move);
     return run_change_with(c, run, RUN_WAITING, run_reason_word(REASON_TOOLS), &move);
 }
 
@@ -307,11 +320,8 @@ enum error run_await_human(struct context *c, struct run *run)
         return OK;
     if (uses)
         move = (struct phase_move){.to = PHASE_AWAITING_HUMAN, .trigger = TRIGGER_NEED_APPROVAL};
-    if (is_paused) {
-        run->paused_from = RUN_WAITING;
-        TRY(run_take_phase(c, run, &move));
-        return run_write(c, run);
-    }
+    if (is_paused)
+        return wait_after_pause(c, run, &move);
     TRY(run_get(c, run->id, run)); /* the event contains the run's state */
     return run_change_with(c, run, RUN_WAITING, run_reason_word(REASON_HUMAN), &move);
 }

@@ -81,7 +81,8 @@ MUST_CHECK enum error run_phase_list(struct context *c, struct uuid run_id, int6
 MUST_CHECK enum error run_move_phase(
     struct context *c, struct run *run, enum phase to, struct str trigger, struct str detail);
 
-/* Makes the run wait for results of tools: phase awaiting_tool, status waiting_for_input. */
+/* Makes the run wait for results of tools: phase awaiting_tool, status waiting_for_input; a paused
+ * run when it is resumed. */
 MUST_CHECK enum error run_await_tools(struct context *c, struct run *run);
 /* Makes a running run wait for a person; a paused run when it is resumed. A run that uses phases
  * waits only after planning, and stays as it is in another phase. */

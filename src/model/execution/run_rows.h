@@ -90,5 +90,8 @@ MUST_CHECK enum error run_pause_tree(struct context *c, struct run *run);
 MUST_CHECK enum error run_resume_tree(struct context *c, struct run *run);
 /* Returns the status of a run that may be worked on again. */
 enum run_status run_ready_status(const struct run *run);
+/* Returns true if the run waits for a person or tools, or is paused and waits when it is resumed.
+ */
+bool run_waits(const struct run *run);
 
 #endif

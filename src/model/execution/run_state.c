@@ -38,6 +38,12 @@ enum run_status run_ready_status(const struct run *run)
     return run->dispatch == RUN_DIRECT ? RUN_RUNNING : RUN_QUEUED;
 }
 
+bool run_waits(const struct run *run)
+{
+    return run->status == RUN_WAITING ||
+           (run->status == RUN_PAUSED && run->paused_from == RUN_WAITING);
+}
+
 /* --- Checks --------------------------------------------------------------------------------- */
 
 static enum error check_transition(struct context *c, enum run_status from, enum run_status to)

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/json/json_write.h"
+#include "model/execution/run_rows.h"
 
 /* --- Calls in an output --------------------------------------------------------------------- */
 
@@ -108,7 +109,7 @@ static enum error is_awaited(
 {
     struct awaited_tool known;
     *out_is = false;
-    if (run->status != RUN_WAITING || run->phase != PHASE_AWAITING_TOOL)
+    if (!run_waits(run) || run->phase != PHASE_AWAITING_TOOL)
         return OK;
     TRY(awaited_tool_find(c, run->id, tool->tool_use_id, out_is, &known));
     *out_is = *out_is && !known.has_result_at;

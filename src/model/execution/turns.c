@@ -278,9 +278,7 @@ static enum error waits_again(
 
 static bool waits_for_person(const struct run *run)
 {
-    bool waits = run->status == RUN_WAITING ||
-                 (run->status == RUN_PAUSED && run->paused_from == RUN_WAITING);
-    return waits && run->phase != PHASE_AWAITING_TOOL;
+    return run_waits(run) && run->phase != PHASE_AWAITING_TOOL;
 }
 
 /* The message of the next turn is the answer of the person for whom the run waits. */
