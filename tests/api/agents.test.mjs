@@ -2,7 +2,7 @@
 // Agents: create, read, list, patch, delete; names, pages; definitions, versions, links.
 import assert from 'node:assert/strict';
 import test from 'node:test';
-import { expectFault, expectProblem, expectStatus, startServer, uuid } from
+import { expectFault, expectProblem, expectStatus, startServer, twoTenants, uuid, withKey } from
   './lib/server.mjs';
 
 const GO = { input: { message: 'go' } };
@@ -368,6 +368,39 @@ test('definitions of agents', async (t) => {
       expectStatus(await open.post(`/v1/agents/${id}/versions`, large, key), 201), third);
   });
 
+  await t.test('a version that was read is sent as a new one', async () => {
+    const { id } = await make(open, { name: 'sent again', ...DEFINITION });
+    const path = `/v1/agents/${id}/versions`;
+    const first = expectStatus(await open.get(`${path}/1.0.0`), 200);
+    expectFault(await open.post(path, first), 422, 'invalid_input', '/version',
+      /greater than the newest version/);
+    const body = { ...first, bump: 'minor', activate: true, tools: ['search'] };
+    const key = { headers: { 'Idempotency-Key': uuid() } };
+    const second = expectStatus(await open.post(path, body, key), 201);
+    assert.deepEqual([second.version, second.number, second.tools.map((tool) => tool.tool)],
+      ['1.1.0', 2, ['search']]);
+    assert.deepEqual(second.llm_config, first.llm_config);
+    assert.deepEqual(expectStatus(await open.post(path, body, key), 201), second,
+      'the first one is no longer active, but the request is replayed');
+    // An older one, as it is now, and the newest without its number.
+    const older = expectStatus(await open.get(`${path}/1.0.0`), 200);
+    const third = expectStatus(await open.post(path, { ...older, version: '2.0.0' }), 201);
+    assert.deepEqual([third.number, third.tools], [3, first.tools]);
+    expectStatus(await open.post(path, { agent_id: id, is_active: false, bump: 'patch' }), 201);
+
+    const read = expectStatus(await open.get(`${path}/latest`), 200);
+    for (const [member, value, at = member] of [['number', 3, 'created_at'], ['number', 9],
+      ['number', '4'], ['number', -1], ['is_active', true], ['agent_id', uuid()],
+      ['created_by', 'user:x'], ['used_at', 'now'], ['revision', 7], ['created_at', null]])
+      expectFault(await open.post(path, { ...read, [member]: value, bump: 'patch' }), 422,
+        'invalid_input', `/${at}`, /set by Cairn/);
+    expectFault(await open.post(path, { ...read, bump: 'patch', version: '9.0.0' }), 422,
+      'invalid_input', '/version');
+    expectFault(await open.post(path, { ...read, bump: 'patch', other: 1 }), 422,
+      'invalid_input', '/other');
+    expectStatus(await open.post(path, { ...read, bump: 'patch' }), 201);
+  });
+
   await t.test('a version is activated and rolled back, and the audit log tells', async () => {
     const { id } = await make(open, { name: 'released' });
     expectProblem(await open.post(`/v1/agents/${id}/rollback`), 409, 'conflict');
@@ -462,4 +495,17 @@ test('links of agents', async (t) => {
     expectStatus(await open.del(`/v1/agents/${writer.id}`), 204);
     assert.deepEqual(expectStatus(await open.get(`/v1/agents/${lead.id}/tree`), 200).children, []);
   });
+});
+
+test('only a key that may read sends a version as it was read', async (t) => {
+  const { alice } = await twoTenants(await startServer(t));
+  const { id } = await make(alice, { name: 'guarded' });
+  const path = `/v1/agents/${id}/versions`;
+  const body = { ...expectStatus(await alice.get(`${path}/active`), 200), bump: 'patch' };
+  const writer = await withKey(alice, ['agents:write']);
+  expectProblem(await writer.post(path, body), 403, 'forbidden');
+  expectProblem(await writer.post(path, { bump: 'patch', number: 1 }), 403, 'forbidden');
+  expectStatus(await writer.post(path, { bump: 'patch' }), 201);
+  const both = await withKey(alice, ['agents:write', 'agents:read']);
+  expectStatus(await both.post(path, body), 201);
 });

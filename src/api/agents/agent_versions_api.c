@@ -3,6 +3,7 @@
 #include "api/agents/agent_versions_api.h"
 
 #include "api/handlers.h"
+#include "api/http/echo.h"
 #include "base/semver.h"
 #include "model/agents/agent_versions.h"
 
@@ -130,6 +131,27 @@ static unsigned given_parts(const struct call *call)
     return parts;
 }
 
+/* The members that only Cairn sets are those of a version that was read: its number tells which,
+ * and the newest one without it. Its semantic version is not that of the new one beside a bump. */
+static enum error compare_read(
+    struct call *call, struct context *c, struct uuid agent_id, struct agent_version_draft *draft)
+{
+    struct agent_version read;
+    struct page page = {.limit = 1};
+    struct json number;
+    int64_t at = 0;
+    if (!call->request.has_echo)
+        return OK;
+    if (!json_get(json_root(&call->request.echo), STR("number"), &number) ||
+        !json_to_i64(number, &at) || at < 0 || at > AGENT_VERSIONS_MAX)
+        at = 0;
+    TRY(agent_version_list(c, agent_id, at > 0 ? at + 1 : 0, &page, &read));
+    TRY(echo_compare_with(call, &schema_agent_version_head, page.count > 0 ? &read : NULL));
+    if (draft->bump != SEMVER_BUMP_NONE && str_eq(draft->version, read.version))
+        draft->version = STR_NONE;
+    return OK;
+}
+
 enum error handle_agent_version_create(struct call *call, struct context *c)
 {
     struct uuid agent_id = call->request.params[0];
@@ -142,6 +164,7 @@ enum error handle_agent_version_create(struct call *call, struct context *c)
     if (has_newest)
         TRY(agent_definition_read(c, version.parts, &newest.definition));
     TRY(call_apply_patch(call, &newest, &merged));
+    TRY(compare_read(call, c, agent_id, &merged));
     merged.parts = given_parts(call);
     TRY(agent_version_create(c, agent_id, &merged, &version));
     return answer(call, &version);

@@ -350,7 +350,7 @@ void call_submit(struct call *call)
             finish(call, ERR_UNAVAILABLE);
         return;
     }
-    call->is_comparing = call->request.has_echo && writes(call);
+    call->is_comparing = call->request.has_echo && writes(call) && !(route->flags & ROUTE_MERGE);
     submit(call, call->is_comparing ? STORE_READ : store_mode(call));
 }
 

@@ -17,6 +17,14 @@ static const struct route *reader_of(const struct route *route)
     return NULL;
 }
 
+/* The answer that shows the members which only Cairn sets. The object that a ROUTE_MERGE copies is
+ * of the kind that it creates. */
+static const struct schema *shown_by(const struct route *route)
+{
+    const struct route *reader = reader_of(route);
+    return route->flags & ROUTE_MERGE ? route->answer : reader != NULL ? reader->answer : NULL;
+}
+
 /* A body may have another object under the name, as the usage of a turn is that of one call in a
  * body, and of all calls in an answer. Members of that object show which of them was sent. */
 static bool is_shown_object(
@@ -36,28 +44,28 @@ static bool is_shown_object(
 }
 
 static bool is_echo(
-    struct call *call, const struct route *reader, struct json key, struct json value)
+    struct call *call, const struct schema *answer, struct json key, struct json value)
 {
     struct str name = json_string(call->arena, key);
     const struct field *sent = schema_find(call->route->body, name);
-    const struct field *shown = schema_find(reader->answer, name);
+    const struct field *shown = schema_find(answer, name);
     if (shown == NULL)
         return false;
     return sent == NULL || sent->refused || is_shown_object(call, sent, shown, value);
 }
 
-static size_t count_echoes(struct call *call, const struct route *reader)
+static size_t count_echoes(struct call *call, const struct schema *answer)
 {
     struct json_iter it = json_iter(json_root(&call->request.doc));
     struct json key, value;
     size_t count = 0;
     while (json_next(&it, &key, &value))
-        count += is_echo(call, reader, key, value);
+        count += is_echo(call, answer, key, value);
     return count;
 }
 
 /* The members of the body that are read-only, or the others. */
-static struct json_doc part_of_body(struct call *call, const struct route *reader, bool echoes)
+static struct json_doc part_of_body(struct call *call, const struct schema *answer, bool echoes)
 {
     struct json_iter it = json_iter(json_root(&call->request.doc));
     struct json key, value;
@@ -67,7 +75,7 @@ static struct json_doc part_of_body(struct call *call, const struct route *reade
     json_text_init(&text, CALL_ANSWER_MAX_BYTES);
     json_write_object(&text.w);
     while (json_next(&it, &key, &value))
-        if (is_echo(call, reader, key, value) == echoes) {
+        if (is_echo(call, answer, key, value) == echoes) {
             json_write_key_value(&text.w, key);
             json_write_value(&text.w, value);
         }
@@ -80,13 +88,13 @@ static struct json_doc part_of_body(struct call *call, const struct route *reade
 void echo_take(struct call *call)
 {
     struct request *r = &call->request;
-    const struct route *reader = reader_of(call->route);
-    if (reader == NULL || r->is_json_patch || json_type(json_root(&r->doc)) != JSON_OBJECT ||
-        count_echoes(call, reader) == 0)
+    const struct schema *answer = shown_by(call->route);
+    if (answer == NULL || r->is_json_patch || json_type(json_root(&r->doc)) != JSON_OBJECT ||
+        count_echoes(call, answer) == 0)
         return;
-    r->echo = part_of_body(call, reader, true);
+    r->echo = part_of_body(call, answer, true);
     r->whole = r->doc;
-    r->doc = part_of_body(call, reader, false);
+    r->doc = part_of_body(call, answer, false);
     r->has_echo = true;
 }
 
@@ -143,14 +151,19 @@ static enum error read_again(struct call *call, struct context *c, const struct 
     return e;
 }
 
-/* Reports the members that differ; `now` is NULL if there is no object. */
-static enum error compare(struct call *call, const struct json *now)
+/* Reports the members that differ from the text of the object; STR_NONE if there is none. */
+static enum error compare(struct call *call, struct str object)
 {
     struct json_iter it = json_iter(json_root(&call->request.echo));
+    struct json_doc now;
+    struct json_error unused;
     struct json key, sent, value;
+    bool exists = !str_is_none(object);
+    if (exists && !json_parse(call->arena, object, &now, &unused))
+        return problem_set(&call->problem, ERR_TOO_LARGE, "the object is too large to compare");
     while (json_next(&it, &key, &sent)) {
         struct str name = json_string(call->arena, key);
-        if (now == NULL || !json_get(*now, name, &value) || !json_equal(sent, value))
+        if (!exists || !json_get(json_root(&now), name, &value) || !json_equal(sent, value))
             problem_fault(&call->problem, json_pointer_join(call->arena, STR(""), name),
                 "is set by Cairn: leave it out, or send it as it was read");
     }
@@ -159,8 +172,6 @@ static enum error compare(struct call *call, const struct json *now)
 
 enum error echo_compare(struct call *call, struct context *c)
 {
-    struct json_doc now;
-    struct json_error unused;
     TRY(access_require_scope(call, scope_to_read(call->route->scope)));
     TRY(conditions_read(call, c));
     enum error e = read_again(call, c, reader_of(call->route));
@@ -169,13 +180,22 @@ enum error echo_compare(struct call *call, struct context *c)
         problem_init(&call->problem, call->arena);
     if (e != OK)
         return e == ERR_NOT_FOUND ? OK : e;
-    if (!json_parse(call->arena, buf_str(&call->answer.body), &now, &unused))
-        return problem_set(&call->problem, ERR_TOO_LARGE, "the object is too large to compare");
-    struct json root = json_root(&now);
-    return compare(call, &root);
+    return compare(call, buf_str(&call->answer.body));
+}
+
+enum error echo_compare_with(struct call *call, const struct schema *schema, const void *object)
+{
+    struct json_text text;
+    struct str now = STR_NONE;
+    TRY(access_require_scope(call, scope_to_read(call->route->scope)));
+    json_text_init(&text, CALL_ANSWER_MAX_BYTES);
+    if (object != NULL)
+        schema_encode(&text.w, schema, object);
+    now = json_text_take(&text, call->arena);
+    return compare(call, object != NULL ? now : STR_NONE);
 }
 
 enum error echo_check_after(struct call *call)
 {
-    return call->request.echo_of_nothing ? compare(call, NULL) : OK;
+    return call->request.echo_of_nothing ? compare(call, STR_NONE) : OK;
 }
