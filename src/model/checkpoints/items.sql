@@ -88,9 +88,12 @@ ORDER BY s.sha256 {{noted}};
 -- types: after_tenant uuid
 SELECT tenant_id FROM item_doubts WHERE tenant_id > :after_tenant ORDER BY tenant_id LIMIT 1;
 
+-- Doubtful items with their bytes; the item of a doubt may be missing.
 -- name: item_doubts_slice
 -- types: limit int
-SELECT sha256 FROM item_doubts WHERE tenant_id = :tenant_id ORDER BY sha256 LIMIT :limit
+SELECT d.sha256, coalesce((SELECT length(i.bytes) FROM items AS i
+    WHERE i.tenant_id = d.tenant_id AND i.sha256 = d.sha256), 0)
+FROM item_doubts AS d WHERE d.tenant_id = :tenant_id ORDER BY d.sha256 LIMIT :limit
 {{postgres: FOR UPDATE SKIP LOCKED}};
 
 -- Locks the items that no other transaction is about to refer to.

@@ -27,18 +27,43 @@ enum error item_next_doubtful(struct context *c, struct uuid after, struct uuid 
     return query_end(&q);
 }
 
-/* Returns the concatenated hashes of a query. */
-static enum error read_hashes(struct context *c, struct query *q, struct str *out_hashes)
+/* Concatenated hashes of at most ITEMS_A_JOB items. */
+struct hashes {
+    char *bytes;
+    size_t n;
+};
+
+static struct hashes hashes_begin(struct context *c)
 {
-    char *hashes = arena_alloc(c->arena, (size_t)ITEMS_A_JOB * SHA256_LEN);
-    size_t n = 0;
-    while (n < ITEMS_A_JOB && query_next(q)) {
-        struct str hash = row_bytes(q);
-        if (hash.len == SHA256_LEN)
-            memcpy(hashes + SHA256_LEN * n++, hash.ptr, SHA256_LEN);
+    return (struct hashes){arena_alloc(c->arena, (size_t)ITEMS_A_JOB * SHA256_LEN), 0};
+}
+
+static void hashes_add(struct hashes *h, struct str hash)
+{
+    if (hash.len == SHA256_LEN)
+        memcpy(h->bytes + SHA256_LEN * h->n++, hash.ptr, SHA256_LEN);
+}
+
+static struct str hashes_text(const struct hashes *h)
+{
+    return (struct str){h->bytes, h->n * SHA256_LEN};
+}
+
+/* Returns the doubtful items of a slice: at least one, and none behind SLICE_MAX_BYTES. */
+static enum error read_doubtful(struct context *c, struct str *out_hashes, bool *out_more)
+{
+    struct query q;
+    struct hashes doubtful = hashes_begin(c);
+    int64_t bytes = 0;
+    context_query(c, &q, &SQL_ITEM_DOUBTS_SLICE);
+    query_i64(&q, limit, ITEMS_A_JOB);
+    while (doubtful.n < ITEMS_A_JOB && bytes < SLICE_MAX_BYTES && query_next(&q)) {
+        hashes_add(&doubtful, row_bytes(&q));
+        bytes += row_i64(&q);
     }
-    *out_hashes = (struct str){hashes, n * SHA256_LEN};
-    return query_end(q);
+    *out_hashes = hashes_text(&doubtful);
+    *out_more = doubtful.n == ITEMS_A_JOB || bytes >= SLICE_MAX_BYTES;
+    return query_end(&q);
 }
 
 static void bind_hashes(struct query *q, struct str hashes)
@@ -63,27 +88,29 @@ static enum error run_on_hashes(
 static enum error lock_items(struct context *c, struct str hashes, struct str *out_locked)
 {
     struct query q;
+    struct hashes locked = hashes_begin(c);
     *out_locked = hashes;
     if (!tx_is_shared(c->tx) || hashes.len == 0)
         return OK;
     context_query(c, &q, &SQL_ITEM_LOCK);
     bind_hashes(&q, hashes);
-    return read_hashes(c, &q, out_locked);
+    while (query_next(&q))
+        hashes_add(&locked, row_bytes(&q));
+    *out_locked = hashes_text(&locked);
+    return query_end(&q);
 }
 
 enum error item_settle(struct context *c, bool *out_more)
 {
     struct str doubtful, locked = STR("");
-    struct query q;
-    context_query(c, &q, &SQL_ITEM_DOUBTS_SLICE);
-    query_i64(&q, limit, ITEMS_A_JOB);
-    TRY(read_hashes(c, &q, &doubtful));
+    bool is_full = false;
+    TRY(read_doubtful(c, &doubtful, &is_full));
     TRY(lock_items(c, doubtful, &locked));
     TRY(run_on_hashes(c, &SQL_ITEM_DELETE_UNUSED, locked));
     TRY(run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP, locked));
     if (locked.len < doubtful.len)
         TRY(run_on_hashes(c, &SQL_ITEM_DOUBTS_DROP_ABSENT, doubtful));
-    *out_more = locked.len == ITEMS_A_JOB * (size_t)SHA256_LEN;
+    *out_more = is_full && locked.len == doubtful.len;
     return OK;
 }
 

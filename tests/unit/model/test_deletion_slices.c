@@ -2,6 +2,7 @@
 /* On SQLite, all tenants wait for a slice: it deletes a limited number of bytes, whatever the rows
  * are. Pages of the database that become free measure it. */
 #include "fixture.h"
+#include "model/checkpoints/snapshot_collect.h"
 #include "model/memory/memory_items.h"
 #include "model/tenancy/deletions.h"
 #include "model/tenancy/idempotency.h"
@@ -380,5 +381,48 @@ SQLITE_ONLY(a_slice_of_expired_items_drops_a_limited_number_of_words)
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_words"), ROWS);
     sweep_in_slices(&f, "store_items", 0, 2, sweep_expired, UUID_NIL);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM store_words"), 0);
+    fixture_end(&f);
+}
+
+/* Inserts large items that no snapshot refers to, and a doubt about each. */
+static void add_doubtful(struct fixture *f, int rows)
+{
+    struct str item = arena_printf(f->arena,
+        on_postgres() ? "sha256(convert_to(CAST(i AS text), 'UTF8')), %d, -2, "
+                        "convert_to(repeat('x', %d), 'UTF8'), 0"
+                      : "randomblob(32), %d, -2, zeroblob(%d), 0",
+        LARGE_BYTES, LARGE_BYTES);
+    sql_exec(f, arena_cstr(f->arena, arena_printf(f->arena,
+                                         "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 "
+                                         "FROM n WHERE i < %d) INSERT INTO items (tenant_id, "
+                                         "sha256, size_bytes, dictionary, bytes, created_at) "
+                                         "SELECT id, %.*s FROM tenants, n",
+                                         rows, STR_ARG(item))));
+    sql_exec(f, "INSERT INTO item_doubts (tenant_id, sha256, added_at) "
+                "SELECT tenant_id, sha256, 0 FROM items");
+}
+
+static enum error settle_items(struct context *c, struct uuid id)
+{
+    bool more;
+    (void)id;
+    return item_settle(c, &more);
+}
+
+TEST(a_slice_of_unused_items_deletes_a_limited_number_of_bytes)
+{
+    struct fixture f;
+    bool more = false;
+    fixture_begin(&f);
+    add_doubtful(&f, LARGE_ROWS);
+    EXPECT_EQ(item_settle(begin(&f), &more), OK);
+    commit(&f);
+    EXPECT(more);
+    EXPECT(sql_i64(&f, "SELECT count(*) FROM items") >= LARGE_ROWS - LARGE_A_SLICE);
+    sweep_in_slices(&f, "items", 0, LARGE_A_SLICE, settle_items, UUID_NIL);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_doubts"), 0);
+    EXPECT_EQ(item_settle(begin(&f), &more), OK);
+    commit(&f);
+    EXPECT(!more);
     fixture_end(&f);
 }
