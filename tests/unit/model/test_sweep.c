@@ -45,6 +45,17 @@ static struct uuid make_aged(struct fixture *f, int64_t max_age_s)
     return t.id;
 }
 
+/* Passes until nothing is left. A slice that a slow machine ends after its last row, before it
+ * finds that no other is left, leaves that to the next pass. */
+static void sweep_all_at(
+    struct fixture *f, int64_t now_us, int64_t lease_now_us, struct sweep_position *position)
+{
+    bool more = true;
+    for (int passes = 0; more && passes < 3; passes++)
+        more = sweep_at(f, now_us, lease_now_us, position);
+    EXPECT(!more);
+}
+
 TEST(a_pass_ends_leases_prunes_events_and_forgets_answers)
 {
     struct fixture f;
@@ -65,7 +76,7 @@ TEST(a_pass_ends_leases_prunes_events_and_forgets_answers)
     EXPECT_EQ(get_run(&f, run.id).status, RUN_RUNNING);
 
     const int64_t day_us = INT64_C(86400000000);
-    EXPECT(!sweep_at(&f, now + day_us + 1000000, lease_now + day_us, &position));
+    sweep_all_at(&f, now + day_us + 1000000, lease_now + day_us, &position);
     EXPECT_EQ(thread_bounds(&f, aged).pruned, 1);
     EXPECT_EQ(thread_bounds(&f, ageless).pruned, 0);
     EXPECT_EQ(get_run(&f, run.id).status, RUN_QUEUED);
