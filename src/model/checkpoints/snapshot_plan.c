@@ -121,7 +121,9 @@ enum error snapshot_plan_store_some(struct context *c, struct snapshot_plan *pla
             c->problem, ERR_CANCELLED, "the stored items, or the base, were deleted");
     size_t end =
         at + SNAPSHOT_PLAN_ITEMS_AT_ONCE < plan->n ? at + SNAPSHOT_PLAN_ITEMS_AT_ONCE : plan->n;
-    while (at < end && bytes < SNAPSHOT_PLAN_BYTES_AT_ONCE && !slice_is_over(&slice)) {
+    /* Each slice stores something: the next one continues behind it, and begins no second time. */
+    while (at < end && bytes < SNAPSHOT_PLAN_BYTES_AT_ONCE &&
+           (at == plan->next || !slice_is_over(&slice))) {
         size_t count = 0;
         for (; count < SLICE_CHUNK_ROWS && at + count < end && bytes < SNAPSHOT_PLAN_BYTES_AT_ONCE;
              count++)

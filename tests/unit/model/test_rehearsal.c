@@ -153,6 +153,31 @@ SQLITE_ONLY(a_document_with_few_items_is_stored_whole_by_the_last_job)
     fixture_end(&f);
 }
 
+/* The trigger compares four million pairs of numbers, for longer than a slice may take. */
+static const char *const SLOW_SNAPSHOTS =
+    "CREATE TABLE numbers AS WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n "
+    "WHERE i < 2000) SELECT i FROM n;"
+    "CREATE TRIGGER slow AFTER INSERT ON snapshots BEGIN "
+    "SELECT count(*) FROM numbers AS a, numbers AS b WHERE a.i + b.i = 0; END";
+
+SQLITE_ONLY(a_slice_whose_beginning_takes_all_its_time_stores_some_items_all_the_same)
+{
+    struct fixture f;
+    struct rehearsal r = {0};
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct str text = document(&f, 2000, 1);
+    sql_exec(&f, SLOW_SNAPSHOTS);
+    rehearse(&f, &r, thread, NO_BASE, text);
+    EXPECT_EQ(store_slice(&f, &r), OK);
+    EXPECT(count(&f, "items") > 0);
+    EXPECT(snapshot_plan_needs_more(r.plan, OK));
+    store_all(&f, &r);
+    expect_document(&f, put_rehearsed(&f, &r, thread, NO_BASE, text).id, text);
+    rehearsal_deinit(&r);
+    fixture_end(&f);
+}
+
 SQLITE_ONLY(what_no_job_adopts_is_deleted_after_its_time_and_its_slices_end)
 {
     struct fixture f;
