@@ -6,6 +6,8 @@
 #include "base/thread.h"
 #include "store/content_kind.h"
 
+enum { CLOSED_AT_ONCE_MAX_BYTES = 1024 * 1024 };
+
 /* --- Writers -------------------------------------------------------------------------------- */
 
 static bool is_under_way(const struct content *c, struct uuid tenant_id, struct uuid id)
@@ -209,12 +211,22 @@ enum error content_read(
     return OK;
 }
 
+static void close_reader(struct content_task *task)
+{
+    struct content_reader *r = CONTAINER_OF(task, struct content_reader, closing);
+    r->kind->close(r);
+    mem_free(r);
+}
+
 void content_close(struct content_reader *r)
 {
     if (r == NULL)
         return;
-    r->kind->close(r);
-    mem_free(r);
+    r->closing = (struct content_task){.run = close_reader, .is_long = true};
+    if (r->size_bytes > CLOSED_AT_ONCE_MAX_BYTES)
+        content_submit(r->content->store, &r->closing);
+    else
+        close_reader(&r->closing);
 }
 
 static void content_closep(struct content_reader **r)

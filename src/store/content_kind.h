@@ -35,6 +35,7 @@ struct content_reader {
     const struct content_kind *kind;
     uint64_t size_bytes;
     int fd;
+    struct content_task closing;
 };
 
 struct content_kind {

@@ -97,6 +97,32 @@ test('an export ends when its client leaves', async (t) => {
     });
 });
 
+test('no request waits while the file of a large archive is deleted', async (t) => {
+  const { server, meddle } = await startMeddled(t);
+  const client = server.open;
+  const thread = await newThread(client);
+  const path = `/v1/threads/${thread}/export`;
+  const raw = Buffer.alloc(8 << 20, 'x');
+  expectStatus(
+    await client.put(`/v1/threads/${thread}/files/large`, undefined, { raw, type: 'text/plain' }),
+    201,
+  );
+  const etag = (await client.get(path)).headers.get('ETag');
+  await eventually(() => spooled(server) === 0);
+  meddle.holdClose(true);
+  atEnd(t, () => meddle.holdClose(false));
+  expectStatus(await client.get(path), 200);
+  await eventually(() => meddle.closeWaits === 1);
+  expectStatus(await client.get('/v1/threads'), 200);
+  expectStatus(await client.head(path), 200);
+  await eventually(() => meddle.closeWaits === 2);
+  expectStatus(await client.get('/v1/threads'), 200);
+  expectStatus(await client.get(path, { headers: { 'If-None-Match': etag } }), 304);
+  expectStatus(await client.get('/v1/threads'), 200);
+  meddle.holdClose(false);
+  await eventually(() => spooled(server) === 0);
+});
+
 // --- The end of the server ---------------------------------------------------------------------
 
 const STOPS_SOON = { args: ['--drain-seconds', '1'] };

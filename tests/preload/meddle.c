@@ -8,7 +8,8 @@
  * Only files count, by pread and pwrite, which nothing but SQLite uses here; of the calls to fsync
  * all count.
  *
- * Writes to files without a name, into which archives are spooled, wait while `spool_left` is 0.
+ * Writes to files without a name, into which archives are spooled, wait while `spool_left` is 0,
+ * and closing such a file, which frees its blocks, waits while `holds_close` is not 0.
  */
 /* Otherwise pread is another name of pread64; here each is itself. */
 #undef _FILE_OFFSET_BITS
@@ -51,6 +52,8 @@ struct orders {
     struct fault sync, write, read;
     _Atomic int64_t spool_left; /* the writes that do not wait; -1: all */
     _Atomic int64_t spool_waiting;
+    _Atomic int64_t holds_close;
+    _Atomic int64_t close_waiting;
 };
 
 static struct orders *orders;
@@ -138,16 +141,35 @@ static bool take_turn(_Atomic int64_t *left)
     return seen < 0;
 }
 
-static void wait_for_spool(int fd)
+static bool is_unnamed(int fd)
 {
     struct stat info;
+    return fstat(fd, &info) == 0 && S_ISREG(info.st_mode) && info.st_nlink == 0;
+}
+
+static void wait_for_spool(int fd)
+{
     struct orders *o = get_orders();
-    if (o == NULL || atomic_load(&o->spool_left) < 0 || fstat(fd, &info) != 0 || info.st_nlink > 0)
+    if (o == NULL || atomic_load(&o->spool_left) < 0 || !is_unnamed(fd))
         return;
     atomic_fetch_add(&o->spool_waiting, 1);
     while (!take_turn(&o->spool_left))
         usleep(1000);
     atomic_fetch_sub(&o->spool_waiting, 1);
+}
+
+/* read_orders itself closes a file. */
+EXPORT int close(int fd)
+{
+    NEXT(close);
+    struct orders *o = orders;
+    if (o == NULL || atomic_load(&o->holds_close) == 0 || !is_unnamed(fd))
+        return next.function(fd);
+    atomic_fetch_add(&o->close_waiting, 1);
+    while (atomic_load(&o->holds_close) != 0)
+        usleep(1000);
+    atomic_fetch_sub(&o->close_waiting, 1);
+    return next.function(fd);
 }
 
 EXPORT int fsync(int fd)

@@ -14,8 +14,7 @@ void download_init(struct download *d)
 
 void download_drop(struct download *d)
 {
-    if (d->has_spool)
-        close(d->spool_fd);
+    content_close(d->spool);
     if (d->drop_fill != NULL)
         d->drop_fill(d->fill_data);
     download_init(d);
@@ -243,8 +242,7 @@ enum error call_answer_spool(
     struct call *call, int fd, uint64_t size_bytes, const struct download_facts *facts)
 {
     download_drop(&call->answer.download);
-    call->answer.download.has_spool = true;
-    call->answer.download.spool_fd = fd;
+    call->answer.download.spool = content_open_spool(call->api->store, fd, size_bytes);
     call->answer.download.size_bytes = size_bytes;
     return answer_bytes(call, facts);
 }
@@ -278,12 +276,12 @@ bool download_is_over(const struct download_reader *r)
 static enum error open_reader(struct download_reader *r)
 {
     struct download *d = &r->what;
-    if (!d->has_spool)
+    if (d->spool == NULL)
         return content_open(r->store, d->tenant_id, d->id, d->size_bytes, &r->content);
     if (d->fill != NULL)
         TRY(d->fill(d->fill_data, r->store, d->tenant_id));
-    r->content = content_open_spool(r->store, d->spool_fd, d->size_bytes);
-    d->has_spool = false;
+    r->content = d->spool;
+    d->spool = NULL;
     return OK;
 }
 

@@ -18,8 +18,7 @@ struct download {
     bool is_wanted;
     struct uuid tenant_id;
     struct uuid id;
-    bool has_spool; /* instead of content */
-    int spool_fd;
+    struct content_reader *spool; /* instead of content; NULL: none */
     uint64_t size_bytes;
     bool has_sha256;
     struct sha256 sha256;

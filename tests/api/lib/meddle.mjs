@@ -12,6 +12,8 @@
 //                                                 ones wait; meddle.spool(): none waits
 //   meddle.spoolWaits                             how many writes wait now
 //   meddle.spoolLeft                              how many writes will not wait
+//   meddle.holdClose(true)                        closing a spooled file waits until (false)
+//   meddle.closeWaits                             how many of them wait now
 //
 // The settings survive a restart of the server.
 import assert from 'node:assert/strict';
@@ -29,6 +31,8 @@ const LIBRARY = join(dirname(BINARY), '../../tests/preload/libmeddle.so');
 const KINDS = ['sync', 'write', 'read'];
 const SPOOL_LEFT = 8 * (1 + 4 * KINDS.length);
 const SPOOL_WAITING = SPOOL_LEFT + 8;
+const HOLDS_CLOSE = SPOOL_WAITING + 8;
+const CLOSE_WAITING = HOLDS_CLOSE + 8;
 const place = (kind, member) => 8 * (1 + 4 * KINDS.indexOf(kind) + member);
 
 class Meddle {
@@ -37,6 +41,8 @@ class Meddle {
     this.fd = openSync(path, 'w+');
     this.#put(0, 0);
     this.#put(SPOOL_WAITING, 0);
+    this.#put(CLOSE_WAITING, 0);
+    this.holdClose(false);
     this.spool();
     this.mend();
   }
@@ -81,6 +87,14 @@ class Meddle {
 
   get spoolWaits() {
     return this.#get(SPOOL_WAITING);
+  }
+
+  holdClose(holds) {
+    this.#put(HOLDS_CLOSE, holds ? 1 : 0);
+  }
+
+  get closeWaits() {
+    return this.#get(CLOSE_WAITING);
   }
 
   struck(kind) {
