@@ -34,7 +34,7 @@ struct quota_states {
 #define QUOTA(member, ...) \
     FIELD(NESTED, member, IN_READ, __VA_ARGS__, .nested = &schema_quota_state)
 static const struct field quota_states_fields[] = {
-    QUOTA(bytes, "content of files, each content once"),
+    QUOTA(bytes, "content of files, each content once; other data is not counted"),
     QUOTA(threads, "threads that exist"),
     QUOTA(events_per_day, "events appended since midnight (UTC), counted while there is a limit"),
     QUOTA(streams, "open streams, WebSockets and waiting requests of this node"),

@@ -10,7 +10,7 @@
 #define QUOTA(wire, member, summary)                                                               \
     FIELD_AS(INT_OR_NULL, wire, member, IN_PATCH | IN_READ, summary, .max = QUOTA_MAX)
 static const struct field quota_fields[] = {
-    QUOTA("bytes", max_bytes, "content of files, each content once"),
+    QUOTA("bytes", max_bytes, "content of files, each content once; other data is not counted"),
     QUOTA("threads", max_threads, "threads that exist"),
     QUOTA("events_per_day", max_events_per_day, "events appended in a day (UTC)"),
     QUOTA("streams", max_streams, "open streams, WebSockets and waiting requests, per node"),

@@ -43,7 +43,7 @@ export interface OwnTenant {
 }
 
 export interface QuotaStates {
-  /** content of files, each content once */
+  /** content of files, each content once; other data is not counted */
   bytes: QuotaState;
   /** threads that exist */
   threads: QuotaState;
@@ -100,7 +100,7 @@ export interface Tenant {
 }
 
 export interface Quotas {
-  /** content of files, each content once */
+  /** content of files, each content once; other data is not counted */
   bytes: number | null;
   /** threads that exist */
   threads: number | null;
@@ -177,7 +177,7 @@ export interface TenantBody {
 }
 
 export interface QuotasBody {
-  /** content of files, each content once */
+  /** content of files, each content once; other data is not counted */
   bytes?: number | null;
   /** threads that exist */
   threads?: number | null;

@@ -38,7 +38,7 @@ class OwnTenant(TypedDict):
 
 
 class QuotaStates(TypedDict):
-    # content of files, each content once
+    # content of files, each content once; other data is not counted
     bytes: QuotaState
     # threads that exist
     threads: QuotaState
@@ -98,7 +98,7 @@ class Tenant(TypedDict):
 
 
 class Quotas(TypedDict):
-    # content of files, each content once
+    # content of files, each content once; other data is not counted
     bytes: Optional[int]
     # threads that exist
     threads: Optional[int]
@@ -147,7 +147,7 @@ class TenantBody(TypedDict, total=False):
 
 
 class QuotasBody(TypedDict, total=False):
-    # content of files, each content once
+    # content of files, each content once; other data is not counted
     bytes: Optional[int]
     # threads that exist
     threads: Optional[int]
