@@ -122,26 +122,42 @@ static int by_id(const void *a, const void *b, void *entries)
     return uuid_cmp(all[*(const uint32_t *)a].from, all[*(const uint32_t *)b].from);
 }
 
+static bool is_in_order(const struct archive_ids_of *ids)
+{
+    for (size_t i = 1; i < ids->count; i++)
+        if (uuid_cmp(ids->entries[i - 1].from, ids->entries[i].from) >= 0)
+            return false;
+    return true;
+}
+
 bool ids_sort(struct archive_ids_of *ids, struct uuid *out_twice)
 {
-    ids->sorted = mem_realloc(ids->sorted, (ids->count + 1) * sizeof(uint32_t));
+    ids->is_complete = true;
+    if (is_in_order(ids))
+        return true;
+    ids->sorted = mem_alloc(ids->count * sizeof(uint32_t));
     for (size_t i = 0; i < ids->count; i++)
         ids->sorted[i] = (uint32_t)i;
     qsort_r(ids->sorted, ids->count, sizeof(uint32_t), by_id, ids->entries);
     for (size_t i = 1; i < ids->count; i++) {
-        *out_twice = ids->entries[ids->sorted[i]].from;
-        if (uuid_eq(ids->entries[ids->sorted[i - 1]].from, *out_twice))
+        *out_twice = ids_at(ids, i)->from;
+        if (uuid_eq(ids_at(ids, i - 1)->from, *out_twice))
             return false;
     }
     return true;
 }
 
+struct archive_entry *ids_at(const struct archive_ids_of *ids, size_t place)
+{
+    return &ids->entries[ids->sorted != NULL ? ids->sorted[place] : place];
+}
+
 struct archive_entry *ids_find(const struct archive_ids_of *ids, struct uuid id)
 {
-    size_t low = 0, high = ids->sorted == NULL ? 0 : ids->count;
+    size_t low = 0, high = ids->is_complete ? ids->count : 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        struct archive_entry *entry = &ids->entries[ids->sorted[middle]];
+        struct archive_entry *entry = ids_at(ids, middle);
         int order = uuid_cmp(entry->from, id);
         if (order == 0)
             return entry;

@@ -28,30 +28,35 @@ struct str manifest_text(const struct archive_manifest *m);
 
 /* --- Ids ------------------------------------------------------------------------------------ */
 
-/* One object of the archive. Its number is its position among the objects of its sort. */
+/* One object of the archive. Its number is its position among the objects of its sort. An archive
+ * may have millions of messages, each with an entry in memory. */
 struct archive_entry {
     struct uuid from;
     struct uuid to;
     uint32_t owner; /* the number of its thread, or NO_OWNER */
     uint32_t fact;  /* the depth of a run or snapshot, else a version */
-    enum run_status status;
-    bool is_open;     /* a row that belongs to it must follow */
-    bool was_there;   /* an agent that the tenant already had */
-    bool key_dropped; /* a thread whose key another thread has */
+    enum run_status status : 8;
+    bool is_open : 1;     /* a row that belongs to it must follow */
+    bool was_there : 1;   /* an agent that the tenant already had */
+    bool key_dropped : 1; /* a thread whose key another thread has */
 };
+static_assert(sizeof(struct archive_entry) == 44, "an entry has no padding");
 #define NO_OWNER UINT32_MAX
 
 struct archive_ids_of {
     struct archive_entry *entries;
-    uint32_t *sorted; /* the numbers by `from`; NULL until the member was read */
+    uint32_t *sorted; /* the numbers by `from`; NULL: the entries are in this order */
     size_t count;
     size_t cap;
+    bool is_complete; /* the member was read, and entries can be found */
 };
 struct archive_entry *ids_add(struct archive_ids_of *ids, struct uuid id);
 /* Returns false and a duplicate id if there is one. */
 MUST_CHECK bool ids_sort(struct archive_ids_of *ids, struct uuid *out_twice);
 /* Returns NULL if the archive has no such object. */
 struct archive_entry *ids_find(const struct archive_ids_of *ids, struct uuid id);
+/* The entry at this place in the order of `from`. */
+struct archive_entry *ids_at(const struct archive_ids_of *ids, size_t place);
 uint32_t ids_number(const struct archive_ids_of *ids, const struct archive_entry *entry);
 void ids_deinit(struct archive_ids_of *ids);
 

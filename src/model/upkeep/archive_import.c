@@ -45,7 +45,7 @@ static enum error check_kept(struct import *im, enum archive_sort sort)
     char text[UUID_TEXT_LEN];
     if (ids->count == 0)
         return OK;
-    struct uuid greatest = ids->entries[ids->sorted[ids->count - 1]].from;
+    struct uuid greatest = ids_at(ids, ids->count - 1)->from;
     if (uuid_v7_ms(greatest) <= last_ms) {
         uuid_v7_resume(greatest);
         return OK;

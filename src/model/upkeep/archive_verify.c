@@ -143,7 +143,7 @@ static enum error check_order(
 /* Returns true if the field refers to objects in this member, or in a later one. */
 static bool is_ahead(const struct archive_walk *w, const struct archive_field *f)
 {
-    return w->archive->ids[f->sort].sorted == NULL;
+    return !w->archive->ids[f->sort].is_complete;
 }
 
 static enum error check_reference(struct archive_walk *w, const struct judged *j,
