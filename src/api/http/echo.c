@@ -186,13 +186,12 @@ enum error echo_compare(struct call *call, struct context *c)
 enum error echo_compare_with(struct call *call, const struct schema *schema, const void *object)
 {
     struct json_text text;
-    struct str now = STR_NONE;
     TRY(access_require_scope(call, scope_to_read(call->route->scope)));
+    if (object == NULL)
+        return compare(call, STR_NONE);
     json_text_init(&text, CALL_ANSWER_MAX_BYTES);
-    if (object != NULL)
-        schema_encode(&text.w, schema, object);
-    now = json_text_take(&text, call->arena);
-    return compare(call, object != NULL ? now : STR_NONE);
+    schema_encode(&text.w, schema, object);
+    return compare(call, json_text_take(&text, call->arena));
 }
 
 enum error echo_check_after(struct call *call)
