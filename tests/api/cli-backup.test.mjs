@@ -470,6 +470,8 @@ test('a backup of a newer version is refused, one of an older version is migrate
     };
     sqliteScript(file, [
       'PRAGMA foreign_keys = off',
+      'DROP VIEW workflow_events', 'CREATE VIEW workflow_events AS SELECT 1',
+      'CREATE UNIQUE INDEX events_by_thread ON events (tenant_id, thread_id, seq)',
       ...namesOf(`SELECT name FROM sqlite_master WHERE type = 'trigger'`)
         .map((name) => `DROP TRIGGER ${name}`),
       ...views.map((name) => `DROP VIEW ${name}`),
@@ -481,6 +483,7 @@ test('a backup of a newer version is refused, one of an older version is migrate
       ...later('run_documents', 'request'),
       ...later('api_keys', 'principal'), ...later('events', 'marks'),
       ...later('event_garbage', 'added_at'), ...later('tenants', 'plan_tier'),
+      ...later('event_floor', 'indexed_id'),
       'DELETE FROM schema_versions WHERE version > 1',
     ]);
     const sha256 = hashOf(file);
