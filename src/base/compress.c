@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/compress.h"
 
+#include <pthread.h>
 #include <zdict.h>
 #include <zstd.h>
 #include <zstd_errors.h>
@@ -31,14 +32,39 @@ struct compressor {
     ZSTD_DCtx *decompress;
 };
 
+enum { IDLE_MAX = 4, IDLE_MAX_BYTES = 512 * 1024 };
+
+static struct {
+    pthread_mutex_t mutex;
+    struct compressor *compressors[IDLE_MAX];
+    size_t n;
+} idle = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
 struct compressor *compressor_create(void)
 {
-    return MEM_NEW(struct compressor);
+    struct compressor *c = NULL;
+    pthread_mutex_lock(&idle.mutex);
+    if (idle.n > 0)
+        c = idle.compressors[--idle.n];
+    pthread_mutex_unlock(&idle.mutex);
+    return c != NULL ? c : MEM_NEW(struct compressor);
+}
+
+static bool make_idle(struct compressor *c)
+{
+    if (ZSTD_sizeof_CCtx(c->compress) + ZSTD_sizeof_DCtx(c->decompress) > IDLE_MAX_BYTES)
+        return false;
+    pthread_mutex_lock(&idle.mutex);
+    bool has_room = idle.n < IDLE_MAX;
+    if (has_room)
+        idle.compressors[idle.n++] = c;
+    pthread_mutex_unlock(&idle.mutex);
+    return has_room;
 }
 
 void compressor_destroy(struct compressor *c)
 {
-    if (c == NULL)
+    if (c == NULL || make_idle(c))
         return;
     ZSTD_freeCCtx(c->compress);
     ZSTD_freeDCtx(c->decompress);
@@ -93,19 +119,15 @@ bool compress_bytes(struct compressor *c, struct arena *arena, struct str bytes,
     return true;
 }
 
-bool decompress_bytes(struct compressor *c, struct arena *arena, struct str compressed, size_t size,
-    const struct dictionary *d, struct str *out_bytes)
+bool decompress_bytes(struct compressor *c, struct str compressed, size_t size,
+    const struct dictionary *d, char *out_bytes)
 {
-    char *place = arena_alloc(arena, size + 1);
     if (c->decompress == NULL)
         c->decompress = ZSTD_createDCtx();
     must_have(c->decompress, size);
-    size_t len =
-        d != NULL ? ZSTD_decompress_usingDDict(
-                        c->decompress, place, size, compressed.ptr, compressed.len, d->decompress)
-                  : ZSTD_decompressDCtx(c->decompress, place, size, compressed.ptr, compressed.len);
-    if (!succeeded(len, size) || len != size)
-        return false;
-    *out_bytes = (struct str){place, size};
-    return true;
+    size_t len = d != NULL ? ZSTD_decompress_usingDDict(c->decompress, out_bytes, size,
+                                 compressed.ptr, compressed.len, d->decompress)
+                           : ZSTD_decompressDCtx(
+                                 c->decompress, out_bytes, size, compressed.ptr, compressed.len);
+    return succeeded(len, size) && len == size;
 }

@@ -26,7 +26,7 @@ MUST_CHECK bool dictionary_train(struct arena *arena, struct str samples, const 
     size_t n, size_t max_bytes, struct str *out_bytes);
 
 /* The working memory, kept between texts: allocating it costs more than compressing a short text.
- * */
+ * The process keeps a few small ones that were destroyed for those that are created next. */
 struct compressor;
 struct compressor *compressor_create(void);
 /* Accepts NULL. */
@@ -36,8 +36,9 @@ void compressor_destroy(struct compressor *c);
  * eighth. */
 MUST_CHECK bool compress_bytes(struct compressor *c, struct arena *arena, struct str bytes,
     const struct dictionary *d, int level, struct str *out_compressed);
-/* Returns false unless the result has exactly `size` bytes. */
-MUST_CHECK bool decompress_bytes(struct compressor *c, struct arena *arena, struct str compressed,
-    size_t size, const struct dictionary *d, struct str *out_bytes);
+/* Returns false unless the result has exactly `size` bytes. out_bytes has room for them, and its
+ * content is undefined after a failure. */
+MUST_CHECK bool decompress_bytes(struct compressor *c, struct str compressed, size_t size,
+    const struct dictionary *d, char *out_bytes);
 
 #endif

@@ -178,16 +178,35 @@ struct str item_pack(struct arena *arena, struct str text, struct item_dictionar
     return text;
 }
 
-bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t size,
-    struct item_dictionary *dictionary, struct str *out_text)
+static bool is_as_it_is(int64_t column)
 {
-    if (column == ITEM_AS_IT_IS || column == ITEM_AS_IT_IS_YET) {
-        *out_text = bytes;
-        return bytes.len == size;
+    return column == ITEM_AS_IT_IS || column == ITEM_AS_IT_IS_YET;
+}
+
+bool item_unpack_to(char *out_text, struct str bytes, int64_t column, size_t size,
+    struct item_dictionary *dictionary)
+{
+    if (is_as_it_is(column)) {
+        if (bytes.len != size)
+            return false;
+        memcpy(out_text, bytes.ptr, size);
+        return true;
     }
     bool is_plain = column == ITEM_PLAIN || column == ITEM_PLAIN_YET;
     if (!is_plain && (column <= 0 || column != dictionary->number))
         return false;
-    return decompress_bytes(compressor_of(dictionary), arena, bytes, size,
-        is_plain ? NULL : dictionary->prepared, out_text);
+    return decompress_bytes(
+        compressor_of(dictionary), bytes, size, is_plain ? NULL : dictionary->prepared, out_text);
+}
+
+bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t size,
+    struct item_dictionary *dictionary, struct str *out_text)
+{
+    if (is_as_it_is(column)) {
+        *out_text = bytes;
+        return bytes.len == size;
+    }
+    char *text = arena_alloc(arena, size + 1);
+    *out_text = (struct str){text, size};
+    return item_unpack_to(text, bytes, column, size, dictionary);
 }

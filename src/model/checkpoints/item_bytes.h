@@ -51,6 +51,9 @@ struct str item_pack(struct arena *arena, struct str text, struct item_dictionar
 /* Returns the text of stored bytes, or false if they are damaged. */
 MUST_CHECK bool item_unpack(struct arena *arena, struct str bytes, int64_t column, size_t size,
     struct item_dictionary *dictionary, struct str *out_text);
+/* Writes the text to a place with room for `size` bytes. */
+MUST_CHECK bool item_unpack_to(char *out_text, struct str bytes, int64_t column, size_t size,
+    struct item_dictionary *dictionary);
 
 /* --- For the sweep -------------------------------------------------------------------------- */
 
