@@ -187,7 +187,7 @@ static void decode_json(struct decoder *d, const struct field *f, struct json v,
     }
     if (check_len(d, pointer_to(d, f), json_compact_len(v), f->min,
             limit_or(f->max, SCHEMA_DEFAULT_JSON_BYTES), "bytes"))
-        *(struct str *)out = json_compact(d->arena, v);
+        *(struct str *)out = json_compact_part(d->arena, v);
 }
 
 static void decode_bool(struct decoder *d, const struct field *f, struct json v, void *out)

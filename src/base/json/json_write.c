@@ -314,6 +314,11 @@ struct str json_compact(struct arena *arena, struct json v)
     return (struct str){text, len};
 }
 
+struct str json_compact_part(struct arena *arena, struct json v)
+{
+    return is_compact(json_node(v)) ? json_raw(v) : json_compact(arena, v);
+}
+
 void json_text_init(struct json_text *text, size_t max_bytes)
 {
     buf_init(&text->buf, max_bytes);

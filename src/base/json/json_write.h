@@ -74,6 +74,8 @@ struct str json_text_take(struct json_text *text, struct arena *arena);
 struct str json_quote(struct arena *arena, struct str text);
 /* The value in compact form, in the arena. */
 struct str json_compact(struct arena *arena, struct json v);
+/* The same, but a value that is compact in the text of its document is returned without a copy. */
+struct str json_compact_part(struct arena *arena, struct json v);
 /* The length of the compact form. */
 size_t json_compact_len(struct json v);
 

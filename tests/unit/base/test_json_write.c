@@ -105,6 +105,7 @@ TEST(values_are_written_compact_with_strings_and_numbers_as_they_were)
     for (size_t i = 0; i < COUNT_OF(compacted); i++) {
         struct json v = parsed(&a, compacted[i].text);
         EXPECT_STR(json_compact(&a, v), compacted[i].compact);
+        EXPECT_STR(json_compact_part(&a, v), compacted[i].compact);
         EXPECT_EQ(json_compact_len(v), compacted[i].compact.len);
     }
 }
