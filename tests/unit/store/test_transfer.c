@@ -462,8 +462,9 @@ TEST(a_target_with_data_is_refused_and_left_alone)
     "DROP INDEX IF EXISTS turns_by_checkpoint_text; DROP INDEX IF EXISTS threads_by_run_text;"     \
     "DROP INDEX IF EXISTS checkpoints_by_id; DROP INDEX IF EXISTS checkpoints_by_parent_id;"       \
     "DROP INDEX IF EXISTS turns_by_checkpoint; DROP INDEX IF EXISTS threads_by_last_run;"
+#define PAGES "CREATE INDEX checkpoints_by_snapshot ON checkpoints (tenant_id, snapshot_id);"
 static const char OLDER[] =
-    CALLS TOOL_DEADLINES LIFECYCLE EARLIER USED ATTEMPTS TEXTS DROP_SIZE("agents") DROP_SIZE(
+    PAGES CALLS TOOL_DEADLINES LIFECYCLE EARLIER USED ATTEMPTS TEXTS DROP_SIZE("agents") DROP_SIZE(
         "threads") DROP_SIZE("thread_documents") DROP_SIZE("runs") DROP_SIZE("run_documents")
         DROP_SIZE("run_phases") DROP_SIZE("turns") DROP_SIZE("steps") DROP_SIZE("history_entries")
             DROP_SIZE("awaited_tools") DROP_SIZE("state_versions") DROP_SIZE("messages")
