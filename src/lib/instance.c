@@ -8,6 +8,7 @@
 #include "lib/errand.h"
 #include "lib/sweeper.h"
 #include "lib/tail.h"
+#include "model/checkpoints/snapshot_memory.h"
 #include "model/files/blobs.h"
 #include "model/statements.h"
 #include "model/tenancy/keys.h"
@@ -165,6 +166,7 @@ void instance_close(struct instance *i)
     tail_thread_destroy(i->tail);
     sweeper_destroy(i->sweeper);
     store_close(i->store);
+    snapshot_forget_all();
     i->tail = NULL;
     i->sweeper = NULL;
     i->store = NULL;

@@ -27,6 +27,11 @@ static void check_read(struct arena *arena, struct str bytes, const struct manif
     FUZZ_CHECK(named.n == written->n);
 }
 
+static bool has_text(const void *unused, const struct piece *item, struct str text)
+{
+    return unused == NULL && str_eq((struct str){item->text, item->len}, text);
+}
+
 static void check_documents(struct arena *arena, const struct two_docs *docs)
 {
     struct buf whole CLEANUP(buf_deinit), delta CLEANUP(buf_deinit);
@@ -34,8 +39,9 @@ static void check_documents(struct arena *arena, const struct two_docs *docs)
     struct manifest base, now, read = {0};
     buf_init(&whole, MANIFEST_MAX_BYTES);
     buf_init(&delta, MANIFEST_MAX_BYTES);
-    manifest_cut(arena, json_root(&docs->first), &base);
-    manifest_cut(arena, json_root(&docs->second), &now);
+    manifest_cut(arena, json_root(&docs->first), NULL, &base);
+    const struct manifest_before before = {&base, has_text, NULL};
+    manifest_cut(arena, json_root(&docs->second), &before, &now);
     if (manifest_pieces(&base) > MANIFEST_MAX_PIECES || manifest_pieces(&now) > MANIFEST_MAX_PIECES)
         return;
     manifest_write(&base, &whole, &in_whole);

@@ -154,7 +154,7 @@ static struct str id_text(struct context *c, struct uuid id)
     return arena_str(c->arena, (struct str){text, sizeof text});
 }
 
-/* `latest` is NULL if there is none. */
+/* `latest` is NULL if there is none, or if the put does not need it. */
 static enum error check_latest(
     struct context *c, const struct checkpoint_put *put, const struct checkpoint *latest)
 {
@@ -414,7 +414,8 @@ enum error checkpoint_put(struct context *c, const struct checkpoint_put *put,
     *out_is_new = !exists;
     if (exists)
         return put_again(c, put, &old, checkpoint);
-    TRY(checkpoint_find_latest(
-        c, checkpoint->thread_id, checkpoint->ns, put->by_versions, &has_latest, &latest));
+    if (put->expects_latest || !put->knows_parent)
+        TRY(checkpoint_find_latest(
+            c, checkpoint->thread_id, checkpoint->ns, put->by_versions, &has_latest, &latest));
     return put_new(c, put, has_latest ? &latest : NULL, checkpoint);
 }

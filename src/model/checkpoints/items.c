@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/checkpoints/items.h"
 
+#include "base/memo.h"
 #include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/items.sql.h"
 #include "model/integrity.h"
@@ -118,44 +119,118 @@ enum error item_refer(
     return refer(c, named->arena, snapshot_id, hashes);
 }
 
+/* --- Remembering ----------------------------------------------------------------------------- */
+
+enum { TEXTS_MAX_BYTES = 32 * 1024 * 1024 };
+
+static struct memo texts = MEMO_INIT(TEXTS_MAX_BYTES);
+
+/* No tenant can find out by the time of an answer what another one reads. */
+struct text_key {
+    struct uuid tenant_id;
+    struct sha256 sha256;
+};
+
+static struct text_key key_of(const struct context *c, const struct piece *item)
+{
+    struct text_key key = {.tenant_id = c->tenant_id};
+    memcpy(key.sha256.bytes, item->at, SHA256_LEN);
+    return key;
+}
+
+static struct str key_str(const struct text_key *key)
+{
+    return (struct str){(const char *)key, sizeof *key};
+}
+
+static void remember(const struct context *c, const struct piece *item, const char *text)
+{
+    const struct text_key key = key_of(c, item);
+    memo_add(&texts, key_str(&key), (struct str){text, item->len});
+}
+
+static bool recall(const struct context *c, const struct item_place *place)
+{
+    const struct text_key key = key_of(c, place->item);
+    return memo_copy(&texts, key_str(&key), place->item->len, place->to);
+}
+
+void item_remember(const struct context *c, const struct manifest_named *named)
+{
+    for (size_t i = 0; i < named->n; i++)
+        if (named->pieces[i]->text != NULL)
+            remember(c, named->pieces[i], named->pieces[i]->text);
+}
+
+bool item_is_known(const struct context *c, const struct piece *item, struct str text)
+{
+    const struct text_key key = key_of(c, item);
+    return memo_equals(&texts, key_str(&key), text);
+}
+
+void item_forget_texts(void)
+{
+    memo_clear(&texts);
+}
+
 /* --- Reading -------------------------------------------------------------------------------- */
 
-static const struct piece *find(const struct piece *const *pieces, size_t n, struct str hash)
+static int by_item(const void *a, const void *b)
 {
-    const struct piece key = {.at = hash.ptr}, *at = &key;
-    const struct piece *const *found = bsearch(&at, pieces, n, sizeof(pieces[0]), by_hash);
-    return found == NULL ? NULL : *found;
+    const struct item_place *x = a, *y = b;
+    return memcmp(x->item->at, y->item->at, SHA256_LEN);
+}
+
+/* Sorts the places by hash. Returns the different hashes, and the first place of each. */
+static struct str sort_places(struct arena *arena, struct item_place *places, size_t n,
+    struct item_place **out_firsts, size_t *out_n)
+{
+    struct item_place *firsts = ARENA_ARRAY(arena, struct item_place, n);
+    char *hashes = arena_alloc(arena, n * SHA256_LEN);
+    size_t count = 0;
+    qsort(places, n, sizeof places[0], by_item);
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && by_item(&places[i - 1], &places[i]) == 0)
+            continue;
+        memcpy(hashes + count * SHA256_LEN, places[i].item->at, SHA256_LEN);
+        firsts[count++] = places[i];
+    }
+    *out_firsts = firsts;
+    *out_n = count;
+    return (struct str){hashes, count * SHA256_LEN};
+}
+
+static struct item_place *find(struct item_place *firsts, size_t n, struct str hash)
+{
+    const struct piece item = {.at = hash.ptr};
+    const struct item_place key = {.item = &item};
+    return hash.len == SHA256_LEN ? bsearch(&key, firsts, n, sizeof firsts[0], by_item) : NULL;
 }
 
 /* The row of a requested item. Rows are unpacked after all were read, because that may need another
  * statement for a dictionary. */
 struct found {
-    struct piece *piece;
-    struct str hash;
+    struct item_place *place;
     int64_t size;
     int64_t column;
     struct str bytes;
     struct str dictionary_hash;
 };
 
-static enum error find_all(struct context *c, struct arena *arena,
-    const struct piece *const *wanted, size_t n, struct str hashes, struct found *out,
-    size_t *out_n)
+static enum error find_all(struct context *c, struct arena *arena, struct str hashes,
+    struct item_place *firsts, size_t n, struct found *out, size_t *out_n)
 {
     struct query q;
     *out_n = 0;
     begin_on_hashes(c, &q, arena, &SQL_ITEM_READ, hashes);
     while (*out_n < n && query_next(&q)) {
         struct found *found = &out[*out_n];
-        found->hash = row_bytes(&q);
+        found->place = find(firsts, n, row_bytes(&q));
         found->size = row_i64(&q);
         found->column = row_i64(&q);
         found->bytes = row_bytes(&q);
         found->dictionary_hash = row_bytes(&q);
-        const struct piece *piece =
-            found->hash.len == SHA256_LEN ? find(wanted, n, found->hash) : NULL;
-        found->piece = (struct piece *)(uintptr_t)piece;
-        *out_n += piece != NULL;
+        *out_n += found->place != NULL;
     }
     return query_end(&q);
 }
@@ -163,49 +238,62 @@ static enum error find_all(struct context *c, struct arena *arena,
 static enum error unpack(struct context *c, struct arena *arena, const struct found *found,
     struct item_dictionary *dictionary)
 {
-    struct str text;
+    struct item_place *place = found->place;
+    const struct piece *item = place->item;
     if (found->column > 0 && found->column != dictionary->number) {
         item_dictionary_release(dictionary);
         TRY(item_dictionary_get(c, arena, found->column, found->dictionary_hash, dictionary));
     }
-    if (found->size != found->piece->len ||
-        !item_unpack(arena, found->bytes, found->column, found->piece->len, dictionary, &text))
-        return gone(c, found->piece);
-    struct sha256 hash = sha256_of(text);
-    if (memcmp(found->hash.ptr, hash.bytes, SHA256_LEN) != 0)
-        return gone(c, found->piece);
-    found->piece->text = text.ptr;
+    if (found->size != item->len ||
+        !item_unpack_to(place->to, found->bytes, found->column, item->len, dictionary))
+        return gone(c, item);
+    struct sha256 hash = sha256_of((struct str){place->to, item->len});
+    if (memcmp(item->at, hash.bytes, SHA256_LEN) != 0)
+        return gone(c, item);
+    place->is_read = true;
+    remember(c, item, place->to);
     return OK;
 }
 
-static enum error read_wanted(
-    struct context *c, struct arena *arena, const struct piece **wanted, size_t *n)
+/* Reads each text to the first of its places. */
+static enum error read_firsts(
+    struct context *c, struct arena *arena, struct str hashes, struct item_place *firsts, size_t n)
 {
     CLEANUP(item_dictionary_release) struct item_dictionary dictionary = {0};
-    struct str hashes = sort_once(arena, wanted, n);
-    struct found *found = ARENA_ARRAY(arena, struct found, *n);
+    struct found *found = ARENA_ARRAY(arena, struct found, n);
     size_t n_found;
-    TRY(find_all(c, arena, wanted, *n, hashes, found, &n_found));
+    TRY(find_all(c, arena, hashes, firsts, n, found, &n_found));
     for (size_t i = 0; i < n_found; i++)
         TRY(unpack(c, arena, &found[i], &dictionary));
     return OK;
 }
 
-enum error item_read(struct context *c, struct arena *arena, struct piece *const *pieces, size_t n)
+static enum error read_stored(
+    struct context *c, struct arena *arena, struct item_place *places, size_t n)
 {
-    const struct piece **wanted = ARENA_ARRAY(arena, const struct piece *, n + 1);
-    size_t count = n;
-    if (n == 0)
-        return OK;
-    memcpy(wanted, pieces, n * sizeof(pieces[0]));
-    enum error e = read_wanted(c, arena, wanted, &count);
-    for (size_t i = 0; e == OK && i < n; i++) {
-        const struct piece *read = find(wanted, count, (struct str){pieces[i]->at, SHA256_LEN});
-        if (read->text == NULL || read->len != pieces[i]->len)
-            e = gone(c, pieces[i]);
-        pieces[i]->text = read->text;
+    struct item_place *first;
+    size_t n_firsts;
+    struct str hashes = sort_places(arena, places, n, &first, &n_firsts);
+    TRY(read_firsts(c, arena, hashes, first, n_firsts));
+    for (size_t i = 0; i < n; i++) {
+        const struct piece *item = places[i].item;
+        if (by_item(first, &places[i]) != 0)
+            first++;
+        if (!first->is_read || first->item->len != item->len)
+            return gone(c, item);
+        if (places[i].to != first->to)
+            memcpy(places[i].to, first->to, item->len);
     }
-    return e;
+    return OK;
+}
+
+enum error item_read(struct context *c, struct arena *arena, struct item_place *places, size_t n)
+{
+    size_t unknown = 0;
+    for (size_t i = 0; i < n; i++)
+        if (!recall(c, &places[i]))
+            places[unknown++] = places[i];
+    return unknown > 0 ? read_stored(c, arena, places, unknown) : OK;
 }
 
 /* --- No longer needed ----------------------------------------------------------------------- */

@@ -39,51 +39,6 @@ void manifest_append(struct arena *arena, struct manifest *m, struct manifest_me
     m->members[m->n_members++] = member;
 }
 
-static struct piece make_piece(struct arena *arena, struct json value)
-{
-    struct str text = json_compact(arena, value);
-    assert(text.len <= UINT32_MAX);
-    struct piece piece = {.at = text.ptr, .len = (uint32_t)text.len};
-    if (text.len >= PIECE_INLINE_BYTES) {
-        struct sha256 *hash = ARENA_NEW(arena, struct sha256);
-        *hash = sha256_of(text);
-        piece = (struct piece){(const char *)hash->bytes, text.ptr, piece.len, true};
-    }
-    return piece;
-}
-
-void manifest_cut_value(struct arena *arena, struct json value, struct cut *out_cut)
-{
-    *out_cut = (struct cut){0};
-    if (json_type(value) != JSON_ARRAY || json_count(value) > MANIFEST_CUT_MAX) {
-        cut_append(arena, out_cut, make_piece(arena, value));
-        return;
-    }
-    out_cut->is_array = true;
-    cut_reserve(arena, out_cut, json_count(value));
-    struct json_iter it = json_iter(value);
-    struct json element;
-    while (json_next(&it, NULL, &element))
-        cut_append(arena, out_cut, make_piece(arena, element));
-}
-
-void manifest_cut(struct arena *arena, struct json document, struct manifest *out_manifest)
-{
-    *out_manifest = (struct manifest){0};
-    if (json_type(document) != JSON_OBJECT || json_count(document) > MANIFEST_CUT_MAX) {
-        manifest_cut_value(arena, document, &out_manifest->value);
-        return;
-    }
-    out_manifest->is_object = true;
-    struct json_iter it = json_iter(document);
-    struct json key, value;
-    while (json_next(&it, &key, &value)) {
-        struct manifest_member member = {.key = json_raw(key)};
-        manifest_cut_value(arena, value, &member.value);
-        manifest_append(arena, out_manifest, member);
-    }
-}
-
 size_t manifest_pieces(const struct manifest *m)
 {
     size_t n = m->is_object ? m->n_members : m->value.n;
@@ -130,6 +85,132 @@ size_t manifest_find(const struct manifest *m, struct str name)
     while (i < m->n_members && !key_is(m->members[i].key, name))
         i++;
     return i;
+}
+
+/* --- Members by key -------------------------------------------------------------------------- */
+
+/* The members of a base by key: a hash table with open addressing, created when it is first needed.
+ * Usually the members of two versions are in the same order, and a guess finds them. */
+struct index {
+    const struct manifest *base;
+    uint32_t *slots; /* an index + 1; 0: free */
+    size_t mask;
+};
+
+static void index_build(struct index *index, struct arena *arena)
+{
+    size_t size = 16;
+    while (size < index->base->n_members * 2)
+        size *= 2;
+    index->slots = ARENA_ARRAY(arena, uint32_t, size);
+    index->mask = size - 1;
+    for (size_t i = 0; i < index->base->n_members; i++) {
+        struct str key = index->base->members[i].key;
+        size_t at = hash_bytes(key.ptr, key.len) & index->mask;
+        while (index->slots[at] != 0)
+            at = (at + 1) & index->mask;
+        index->slots[at] = (uint32_t)i + 1;
+    }
+}
+
+static bool index_find(
+    struct index *index, struct arena *arena, struct str key, size_t guess, size_t *out_at)
+{
+    if (guess < index->base->n_members && str_eq(index->base->members[guess].key, key)) {
+        *out_at = guess;
+        return true;
+    }
+    if (index->slots == NULL)
+        index_build(index, arena);
+    for (size_t at = hash_bytes(key.ptr, key.len) & index->mask; index->slots[at] != 0;
+         at = (at + 1) & index->mask) {
+        *out_at = index->slots[at] - 1;
+        if (str_eq(index->base->members[*out_at].key, key))
+            return true;
+    }
+    return false;
+}
+
+/* --- Cutting -------------------------------------------------------------------------------- */
+
+/* The earlier pieces of one value; `cut` is NULL if there are none. */
+struct earlier {
+    const struct manifest_before *before;
+    const struct cut *cut;
+};
+
+/* Returns the hash of an item that has the same text as the earlier one at its place, or NULL. */
+static const char *known_hash(const struct earlier *earlier, size_t place, struct str text)
+{
+    if (earlier->cut == NULL || place >= earlier->cut->n)
+        return NULL;
+    const struct piece *piece = &earlier->cut->pieces[place];
+    bool same = piece->is_item && piece->len == text.len &&
+                earlier->before->has_text(earlier->before->data, piece, text);
+    return same ? piece->at : NULL;
+}
+
+static struct piece make_piece(
+    struct arena *arena, struct json value, const struct earlier *earlier, size_t place)
+{
+    struct str text = json_compact_part(arena, value);
+    assert(text.len <= UINT32_MAX);
+    if (text.len < PIECE_INLINE_BYTES)
+        return (struct piece){.at = text.ptr, .len = (uint32_t)text.len};
+    const char *hash = known_hash(earlier, place, text);
+    if (hash == NULL) {
+        struct sha256 *made = ARENA_NEW(arena, struct sha256);
+        *made = sha256_of(text);
+        hash = (const char *)made->bytes;
+    }
+    return (struct piece){hash, text.ptr, (uint32_t)text.len, true};
+}
+
+static void cut_value(
+    struct arena *arena, struct json value, const struct earlier *earlier, struct cut *out_cut)
+{
+    *out_cut = (struct cut){0};
+    if (json_type(value) != JSON_ARRAY || json_count(value) > MANIFEST_CUT_MAX) {
+        cut_append(arena, out_cut, make_piece(arena, value, earlier, 0));
+        return;
+    }
+    out_cut->is_array = true;
+    cut_reserve(arena, out_cut, json_count(value));
+    struct json_iter it = json_iter(value);
+    struct json element;
+    while (json_next(&it, NULL, &element))
+        cut_append(arena, out_cut, make_piece(arena, element, earlier, out_cut->n));
+}
+
+void manifest_cut_value(struct arena *arena, struct json value, struct cut *out_cut)
+{
+    const struct earlier none = {0};
+    cut_value(arena, value, &none, out_cut);
+}
+
+void manifest_cut(struct arena *arena, struct json document, const struct manifest_before *before,
+    struct manifest *out_manifest)
+{
+    const struct manifest empty = {0};
+    const struct manifest *base = before != NULL ? before->manifest : &empty;
+    struct index index = {.base = base};
+    struct earlier earlier = {before, before != NULL && !base->is_object ? &base->value : NULL};
+    *out_manifest = (struct manifest){0};
+    if (json_type(document) != JSON_OBJECT || json_count(document) > MANIFEST_CUT_MAX) {
+        cut_value(arena, document, &earlier, &out_manifest->value);
+        return;
+    }
+    out_manifest->is_object = true;
+    struct json_iter it = json_iter(document);
+    struct json key, value;
+    while (json_next(&it, &key, &value)) {
+        struct manifest_member member = {.key = json_raw(key)};
+        size_t at;
+        bool found = index_find(&index, arena, member.key, out_manifest->n_members, &at);
+        earlier.cut = found ? &base->members[at].value : NULL;
+        cut_value(arena, value, &earlier, &member.value);
+        manifest_append(arena, out_manifest, member);
+    }
 }
 
 /* --- Writing -------------------------------------------------------------------------------- */
@@ -243,48 +324,6 @@ static void write_splice(struct writer *w, const struct cut *base, const struct 
     write_number(w, start);
     write_number(w, end);
     write_pieces(w, now->pieces + start, now->n - start - end);
-}
-
-/* The members of a base by key: a hash table with open addressing, created when it is first needed.
- * Usually the members of two versions are in the same order, and a guess finds them. */
-struct index {
-    const struct manifest *base;
-    uint32_t *slots; /* an index + 1; 0: free */
-    size_t mask;
-};
-
-static void index_build(struct index *index, struct arena *arena)
-{
-    size_t size = 16;
-    while (size < index->base->n_members * 2)
-        size *= 2;
-    index->slots = ARENA_ARRAY(arena, uint32_t, size);
-    index->mask = size - 1;
-    for (size_t i = 0; i < index->base->n_members; i++) {
-        struct str key = index->base->members[i].key;
-        size_t at = hash_bytes(key.ptr, key.len) & index->mask;
-        while (index->slots[at] != 0)
-            at = (at + 1) & index->mask;
-        index->slots[at] = (uint32_t)i + 1;
-    }
-}
-
-static bool index_find(
-    struct index *index, struct arena *arena, struct str key, size_t guess, size_t *out_at)
-{
-    if (guess < index->base->n_members && str_eq(index->base->members[guess].key, key)) {
-        *out_at = guess;
-        return true;
-    }
-    if (index->slots == NULL)
-        index_build(index, arena);
-    for (size_t at = hash_bytes(key.ptr, key.len) & index->mask; index->slots[at] != 0;
-         at = (at + 1) & index->mask) {
-        *out_at = index->slots[at] - 1;
-        if (str_eq(index->base->members[*out_at].key, key))
-            return true;
-    }
-    return false;
 }
 
 /* The edits; adjacent unchanged members are one edit. */

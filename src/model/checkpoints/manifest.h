@@ -57,9 +57,18 @@ void cut_reserve(struct arena *arena, struct cut *cut, size_t more);
 void cut_append(struct arena *arena, struct cut *cut, struct piece piece);
 void manifest_append(struct arena *arena, struct manifest *m, struct manifest_member member);
 
-/* Cut a value into pieces and hash its items. */
+/* An earlier manifest, whose items need not be hashed again: an item at the same place with the
+ * same text has the same hash. `has_text` returns true only if the item has this text. */
+struct manifest_before {
+    const struct manifest *manifest;
+    bool (*has_text)(const void *data, const struct piece *item, struct str text);
+    const void *data;
+};
+
+/* Cut a value into pieces and hash its items. `before` may be NULL. */
 void manifest_cut_value(struct arena *arena, struct json value, struct cut *out_cut);
-void manifest_cut(struct arena *arena, struct json document, struct manifest *out_manifest);
+void manifest_cut(struct arena *arena, struct json document, const struct manifest_before *before,
+    struct manifest *out_manifest);
 
 size_t manifest_pieces(const struct manifest *m);
 /* The length of the compact document. */

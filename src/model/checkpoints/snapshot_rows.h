@@ -29,7 +29,7 @@ struct snapshot_loaded {
     struct manifest manifest;
 };
 
-/* Loads a snapshot and its whole manifest, which has the stored hash. */
+/* Loads a snapshot and its whole manifest, which has the stored hash, from what is stored. */
 MUST_CHECK enum error snapshot_load(
     struct context *c, struct arena *arena, struct uuid id, struct snapshot_loaded *out);
 /* Loads a snapshot of this thread that was not dropped. */
@@ -38,9 +38,9 @@ MUST_CHECK enum error snapshot_load_base(struct context *c, struct arena *arena,
 
 /* Return the texts, in the context's arena. */
 MUST_CHECK enum error snapshot_read_cut(
-    struct context *c, struct arena *arena, struct cut *cut, struct str *out_text);
+    struct context *c, struct arena *arena, const struct cut *cut, struct str *out_text);
 MUST_CHECK enum error snapshot_read_document(
-    struct context *c, struct arena *arena, struct manifest *m, struct str *out_document);
+    struct context *c, struct arena *arena, const struct manifest *m, struct str *out_document);
 
 /* The row of a new snapshot. */
 struct snapshot_row {

@@ -3,6 +3,7 @@
 
 #include "model/checkpoints/items.h"
 #include "model/checkpoints/snapshot_collect.h"
+#include "model/checkpoints/snapshot_memory.h"
 #include "model/checkpoints/snapshot_plan.h"
 #include "model/checkpoints/snapshots.sql.h"
 #include "model/integrity.h"
@@ -68,8 +69,18 @@ enum error snapshot_load(
 static enum error load(
     struct context *c, struct arena *arena, struct uuid id, struct snapshot_loaded *out)
 {
+    struct buf whole CLEANUP(buf_deinit);
+    bool found;
+    buf_init(&whole, MANIFEST_MAX_BYTES);
+    TRY(snapshot_recall(c, arena, id, &found, out));
+    if (found)
+        return OK;
     TRY(snapshot_load(c, arena, id, out));
-    return out->is_dropped ? not_found(c, id) : OK;
+    if (out->is_dropped)
+        return not_found(c, id);
+    manifest_write(&out->manifest, &whole, NULL);
+    snapshot_remember(c, out, buf_str(&whole));
+    return OK;
 }
 
 enum error snapshot_get_head(struct context *c, struct uuid id, struct snapshot *out_snapshot)
@@ -94,73 +105,76 @@ enum error snapshot_get_head(struct context *c, struct uuid id, struct snapshot 
 
 /* --- Reading documents ---------------------------------------------------------------------- */
 
-static void want(struct cut *cut, struct piece **wanted, size_t *n)
+/* A document that is being written: its text up to `at`, and the places of its items, whose texts
+ * are read afterwards. */
+struct layout {
+    char *at;
+    struct item_place *places;
+    size_t n;
+};
+
+static void lay_str(struct layout *l, struct str s)
 {
-    for (size_t i = 0; i < cut->n; i++)
-        if (cut->pieces[i].is_item)
-            wanted[(*n)++] = &cut->pieces[i];
+    memcpy(l->at, s.ptr, s.len);
+    l->at += s.len;
 }
 
-static char *put_str(char *at, struct str s)
+static void lay_piece(struct layout *l, const struct piece *piece)
 {
-    memcpy(at, s.ptr, s.len);
-    return at + s.len;
+    if (!piece->is_item) {
+        lay_str(l, (struct str){piece->at, piece->len});
+        return;
+    }
+    l->places[l->n++] = (struct item_place){.item = piece, .to = l->at};
+    l->at += piece->len;
 }
 
-static char *put_cut(char *at, const struct cut *cut)
+static void lay_cut(struct layout *l, const struct cut *cut)
 {
     if (cut->is_array)
-        *at++ = '[';
+        *l->at++ = '[';
     for (size_t i = 0; i < cut->n; i++) {
-        const struct piece *piece = &cut->pieces[i];
         if (i > 0)
-            *at++ = ',';
-        at = put_str(at, (struct str){piece->is_item ? piece->text : piece->at, piece->len});
+            *l->at++ = ',';
+        lay_piece(l, &cut->pieces[i]);
     }
     if (cut->is_array)
-        *at++ = ']';
-    return at;
+        *l->at++ = ']';
 }
 
 enum error snapshot_read_cut(
-    struct context *c, struct arena *arena, struct cut *cut, struct str *out_text)
+    struct context *c, struct arena *arena, const struct cut *cut, struct str *out_text)
 {
-    struct piece **wanted = ARENA_ARRAY(arena, struct piece *, cut->n + 1);
-    size_t n = 0;
-    want(cut, wanted, &n);
-    TRY(item_read(c, arena, wanted, n));
     size_t len = (size_t)cut_len(cut);
     char *text = arena_alloc(c->arena, len + 1);
-    put_cut(text, cut);
+    struct layout l = {text, ARENA_ARRAY(arena, struct item_place, cut->n + 1), 0};
+    lay_cut(&l, cut);
     *out_text = (struct str){text, len};
-    return OK;
+    return item_read(c, arena, l.places, l.n);
 }
 
 static enum error read_object(
-    struct context *c, struct arena *arena, struct manifest *m, struct str *out_document)
+    struct context *c, struct arena *arena, const struct manifest *m, struct str *out_document)
 {
-    struct piece **wanted = ARENA_ARRAY(arena, struct piece *, manifest_pieces(m) + 1);
-    size_t n = 0, len = (size_t)manifest_len(m);
-    for (size_t i = 0; i < m->n_members; i++)
-        want(&m->members[i].value, wanted, &n);
-    TRY(item_read(c, arena, wanted, n));
-    char *text = arena_alloc(c->arena, len + 1), *at = text;
-    *at++ = '{';
+    size_t len = (size_t)manifest_len(m);
+    char *text = arena_alloc(c->arena, len + 1);
+    struct layout l = {text, ARENA_ARRAY(arena, struct item_place, manifest_pieces(m) + 1), 0};
+    *l.at++ = '{';
     for (size_t i = 0; i < m->n_members; i++) {
         if (i > 0)
-            *at++ = ',';
-        at = put_str(at, m->members[i].key);
-        *at++ = ':';
-        at = put_cut(at, &m->members[i].value);
+            *l.at++ = ',';
+        lay_str(&l, m->members[i].key);
+        *l.at++ = ':';
+        lay_cut(&l, &m->members[i].value);
     }
-    *at++ = '}';
-    assert((size_t)(at - text) == len);
+    *l.at++ = '}';
+    assert((size_t)(l.at - text) == len);
     *out_document = (struct str){text, len};
-    return OK;
+    return item_read(c, arena, l.places, l.n);
 }
 
 enum error snapshot_read_document(
-    struct context *c, struct arena *arena, struct manifest *m, struct str *out_document)
+    struct context *c, struct arena *arena, const struct manifest *m, struct str *out_document)
 {
     return m->is_object ? read_object(c, arena, m, out_document)
                         : snapshot_read_cut(c, arena, &m->value, out_document);
@@ -235,6 +249,18 @@ static bool may_build_on(const struct snapshot_loaded *base, size_t delta_len, s
     return delta_len < whole_len && base->chain_bytes + delta_len <= least * SNAPSHOT_CHAIN_FACTOR;
 }
 
+/* If the job fails, no row has the id, and nothing finds what is remembered. */
+static void remember(
+    struct context *c, const struct snapshot_row *row, size_t chain_bytes, struct str whole)
+{
+    const struct snapshot_loaded loaded = {.head = row->snapshot,
+        .depth = row->depth,
+        .chain_bytes = chain_bytes,
+        .has_base = row->has_base,
+        .base_id = row->base_id};
+    snapshot_remember(c, &loaded, whole);
+}
+
 /* Stores the difference from the base, unless the chain would have too many links or bytes. */
 enum error snapshot_store(struct context *c, struct arena *arena,
     const struct snapshot_inputs *inputs, const struct snapshot_loaded *base,
@@ -262,6 +288,8 @@ enum error snapshot_store(struct context *c, struct arena *arena,
     const struct manifest_named *named = has_base ? &in_delta : &in_whole;
     if (rehearsal_is_running(c))
         snapshot_plan_make(c, inputs, &row, named);
+    remember(c, &row, (has_base ? base->chain_bytes : 0) + row.manifest.len, buf_str(&whole));
+    item_remember(c, named);
     TRY(snapshot_insert(c, &row));
     TRY(item_refer(c, row.snapshot.id, named));
     *out_snapshot = row.snapshot;
@@ -274,6 +302,11 @@ enum error snapshot_load_base(struct context *c, struct arena *arena, struct uui
 {
     TRY(load(c, arena, base_id, out));
     return !uuid_eq(out->head.thread_id, thread_id) ? not_found(c, base_id) : OK;
+}
+
+static bool has_text(const void *data, const struct piece *item, struct str text)
+{
+    return item_is_known(data, item, text);
 }
 
 enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid base_id,
@@ -304,7 +337,8 @@ enum error snapshot_put(struct context *c, struct uuid thread_id, struct uuid ba
     }
     if (e != OK)
         return e;
-    manifest_cut(&scratch, json_root(&doc), &m);
+    const struct manifest_before before = {&base.manifest, has_text, c};
+    manifest_cut(&scratch, json_root(&doc), has_base ? &before : NULL, &m);
     return snapshot_store(c, &scratch, &inputs, has_base ? &base : NULL, &m, out_snapshot);
 }
 

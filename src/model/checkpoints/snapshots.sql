@@ -19,6 +19,10 @@ SELECT {{chain_columns}} FROM (WITH RECURSIVE chain AS (
 SELECT thread_id, sha256, size_bytes, created_at FROM snapshots
 WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
 
+-- name: snapshot_row
+SELECT thread_id, base_id, depth, sha256, size_bytes, created_at FROM snapshots
+WHERE tenant_id = :tenant_id AND id = :id AND dropped_at IS NULL;
+
 -- name: snapshot_insert
 -- types: dropped_at int
 INSERT INTO snapshots (tenant_id, id, thread_id, base_id, depth, manifest, sha256, size_bytes,

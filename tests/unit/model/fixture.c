@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "model/checkpoints/snapshot_memory.h"
 #include "model/files/blobs.h"
 #include "postgres.h"
 
@@ -188,8 +189,10 @@ struct context *begin(struct fixture *f)
     return enter(f, STORE_WRITE);
 }
 
+/* Reads what is stored, as a process that has just started. */
 struct context *begin_reading(struct fixture *f)
 {
+    snapshot_forget_all();
     return enter(f, STORE_READ);
 }
 

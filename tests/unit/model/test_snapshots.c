@@ -6,6 +6,7 @@
 
 #include "base/json/json_write.h"
 #include "model/checkpoints/snapshot_collect.h"
+#include "model/checkpoints/snapshot_memory.h"
 #include "model/checkpoints/snapshots.h"
 
 static const struct uuid NO_BASE = UUID_NIL;
@@ -19,10 +20,14 @@ static struct snapshot put(
     return s;
 }
 
+/* Reads what is stored, and then what the process remembers of it. */
 static struct str get(struct fixture *f, struct uuid id)
 {
-    struct str document = STR("");
-    EXPECT_EQ(snapshot_get(begin_reading(f), id, &document), OK);
+    struct str document = STR(""), again = STR("");
+    struct context *c = begin_reading(f);
+    EXPECT_EQ(snapshot_get(c, id, &document), OK);
+    EXPECT_EQ(snapshot_get(c, id, &again), OK);
+    EXPECT_STR(again, document);
     commit(f);
     return document;
 }
@@ -139,6 +144,48 @@ TEST(a_document_on_any_other_as_its_base_comes_back_byte_for_byte)
             EXPECT(memcmp(&s.sha256, &bases[i].sha256, sizeof s.sha256) == 0);
             commit(&f);
         }
+    fixture_end(&f);
+}
+
+/* Messages of one length, of which some differ from those of the base. */
+static struct str edited(struct fixture *f, size_t n, size_t every)
+{
+    struct str text = conversation(f, n);
+    size_t seen = 0;
+    for (char *at = (char *)(uintptr_t)text.ptr; at < text.ptr + text.len; at++)
+        if (*at == 'M' && ++seen % every == 0)
+            *at = 'm';
+    return text;
+}
+
+TEST(a_hash_that_is_known_from_the_base_is_that_of_the_text)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid base = put(&f, thread, NO_BASE, conversation(&f, 30)).id;
+    for (size_t every = 1; every < 40; every += 3) {
+        struct snapshot known = put(&f, thread, base, edited(&f, 40, every));
+        snapshot_forget_all();
+        struct snapshot hashed = put(&f, thread, base, edited(&f, 40, every));
+        EXPECT(memcmp(&known.sha256, &hashed.sha256, sizeof known.sha256) == 0);
+        EXPECT_STR(get(&f, known.id), edited(&f, 40, every));
+        EXPECT_STR(get(&f, hashed.id), edited(&f, 40, every));
+    }
+    fixture_end(&f);
+}
+
+TEST(what_another_tenant_remembers_is_not_used)
+{
+    struct fixture f;
+    struct str document;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid id = put(&f, thread, NO_BASE, conversation(&f, 3)).id;
+    struct context *c = begin(&f);
+    context_enter(c, uuid_v7());
+    EXPECT_EQ(snapshot_get(c, id, &document), ERR_NOT_FOUND);
+    abandon(&f);
     fixture_end(&f);
 }
 
