@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "lib/errand.h"
 #include "lib/leftovers.h"
+#include "model/checkpoints/item_bytes.h"
 #include "model/tenancy/deletions.h"
 #include "store/content.h"
 
@@ -23,6 +24,7 @@ struct sweeper {
     struct sweep_position position;
     struct sweep_list list; /* its items are in the arena */
     struct arena arena;
+    struct item_packing packing;
     bool more;
 };
 
@@ -115,6 +117,34 @@ static bool is_stopping(struct sweeper *s)
     return stopping;
 }
 
+struct prepare_job {
+    const struct sweep_item *item;
+    struct item_packing *packing;
+};
+
+static enum error prepare(struct context *c, void *data)
+{
+    struct prepare_job *job = data;
+    return sweep_prepare(c, job->item, job->packing);
+}
+
+/* Trains dictionaries and compresses on this thread, whose priority is low. A pass has at most one
+ * such item. After a failure the packing is empty, and the next pass tries again. */
+static enum error prepare_items(struct sweeper *s)
+{
+    for (size_t i = 0; i < s->list.count; i++) {
+        struct sweep_item *item = &s->list.items[i];
+        if (item->kind != SWEEP_PACK)
+            continue;
+        struct prepare_job job = {item, &s->packing};
+        item->packing = &s->packing;
+        item_packing_deinit(&s->packing);
+        TRY(errand_run(s->store, STORE_READ, prepare, &job));
+        item_packing_compute(&s->packing);
+    }
+    return OK;
+}
+
 /* Each job does few items, so that the jobs of requests need not wait long: one item if other nodes
  * write too, which may wait for its locks, and after a failure, which undoes the whole job. */
 static enum error sweep_items(struct sweeper *s)
@@ -123,6 +153,7 @@ static enum error sweep_items(struct sweeper *s)
     if (e != OK)
         return e;
     s->more = s->list.more;
+    failure = prepare_items(s);
     struct items_job job = {.list = &s->list, .one_only = store_is_shared(s->store)};
     /* A busy or failing item does not stop the others; an unreachable database does. */
     while (job.from < s->list.count && !is_stopping(s)) {
@@ -140,6 +171,7 @@ static enum error sweep_items(struct sweeper *s)
         s->more = s->more || job.report.more;
         remove_unused(s->store, &job.report);
     }
+    item_packing_deinit(&s->packing);
     s->position = s->list.next;
     s->more = s->more && failure == OK; /* a failed item is not retried at once */
     return failure;
@@ -204,6 +236,7 @@ static void destroy(struct sweeper *s)
 {
     pthread_cond_destroy(&s->cond);
     pthread_mutex_destroy(&s->mutex);
+    item_packing_deinit(&s->packing);
     arena_deinit(&s->arena);
     mem_free(s);
 }

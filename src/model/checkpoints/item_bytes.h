@@ -60,7 +60,28 @@ MUST_CHECK bool item_unpack_to(char *out_text, struct str bytes, int64_t column,
 /* Returns the next tenant with items that were not yet tried with a dictionary; nil: none. */
 MUST_CHECK enum error item_next_to_pack(
     struct context *c, struct uuid after, struct uuid *out_tenant_id);
-/* Packs some items of the tenant. Creates the dictionary when there are enough items. */
-MUST_CHECK enum error item_pack_some(struct context *c, bool *out_more);
+
+/*
+ * Packs some items of the tenant, or creates its dictionary when there are enough items. The work
+ * has three parts, so that neither the writer nor a reader computes:
+ *
+ *     READ     item_packing_read      reads items, or samples for the dictionary
+ *     no job   item_packing_compute   compresses them, or trains the dictionary
+ *     WRITE    item_packing_store
+ *
+ * All zero is the initial state, and item_packing_deinit ends it. The parts may run in one job.
+ * Each job may run more than once.
+ */
+struct item_packing {
+    struct arena arena;
+    struct item_dictionary dictionary; /* of the tenant, if it has one */
+    struct unpacked_item *items;
+    size_t n;
+    struct str trained; /* a new dictionary, or STR_NONE */
+};
+MUST_CHECK enum error item_packing_read(struct context *c, struct item_packing *p);
+void item_packing_compute(struct item_packing *p);
+MUST_CHECK enum error item_packing_store(struct context *c, struct item_packing *p, bool *out_more);
+void item_packing_deinit(struct item_packing *p);
 
 #endif

@@ -24,16 +24,20 @@ enum error item_next_to_pack(struct context *c, struct uuid after, struct uuid *
     return query_end(&q);
 }
 
-/* An item to pack, in its stored form. */
-struct unpacked {
+/* An item to pack. */
+struct unpacked_item {
     struct str sha256;
-    struct str text;
+    struct str text;   /* STR_NONE: the item is damaged */
+    struct str packed; /* the bytes to store; STR_NONE: the stored bytes remain */
+    int64_t column;
 };
+
+/* --- Reading --------------------------------------------------------------------------------- */
 
 /* Reads items without a dictionary, up to a number of items or bytes. Skips damaged ones: reading
  * them reports the damage. */
 static enum error read_unpacked(struct context *c, struct arena *arena, size_t max,
-    size_t max_bytes, struct unpacked *out, size_t *out_count)
+    size_t max_bytes, struct unpacked_item *out, size_t *out_count)
 {
     CLEANUP(item_dictionary_release) struct item_dictionary none = {0};
     struct query q;
@@ -60,8 +64,6 @@ static enum error read_unpacked(struct context *c, struct arena *arena, size_t m
     return query_end(&q);
 }
 
-/* --- The dictionary --------------------------------------------------------------------------- */
-
 static enum error is_enough(struct context *c, bool *out_is)
 {
     struct query q;
@@ -75,6 +77,79 @@ static enum error is_enough(struct context *c, bool *out_is)
     *out_is = items >= DICTIONARY_FROM_ITEMS || bytes >= DICTIONARY_FROM_BYTES;
     return query_end(&q);
 }
+
+static enum error read_items(
+    struct context *c, struct item_packing *p, size_t max, size_t max_bytes)
+{
+    p->items = ARENA_ARRAY(&p->arena, struct unpacked_item, max);
+    return read_unpacked(c, &p->arena, max, max_bytes, p->items, &p->n);
+}
+
+/* If the dictionary is damaged, the items are not changed and the sweep continues. Reading an item
+ * that needs the dictionary reports the damage. */
+enum error item_packing_read(struct context *c, struct item_packing *p)
+{
+    bool enough = false;
+    item_packing_deinit(p);
+    arena_init(&p->arena, MEMORY_BYTES);
+    enum error e = item_dictionary_newest(c, &p->arena, &p->dictionary);
+    if (e == ERR_DAMAGED)
+        return OK;
+    if (e == OK && p->dictionary.number > 0)
+        return read_items(c, p, ITEMS_A_JOB, BYTES_A_JOB);
+    if (e == OK)
+        e = is_enough(c, &enough);
+    return e == OK && enough ? read_items(c, p, SAMPLES, DICTIONARY_SAMPLE_BYTES) : e;
+}
+
+void item_packing_deinit(struct item_packing *p)
+{
+    item_dictionary_release(&p->dictionary);
+    arena_deinit(&p->arena);
+    *p = (struct item_packing){.trained = STR_NONE};
+}
+
+/* --- Computing -------------------------------------------------------------------------------- */
+
+static void train(struct item_packing *p)
+{
+    size_t *sizes = ARENA_ARRAY(&p->arena, size_t, p->n);
+    struct buf samples CLEANUP(buf_deinit);
+    size_t used = 0;
+    buf_init(&samples, DICTIONARY_SAMPLE_BYTES + SAMPLE_MAX_BYTES);
+    for (size_t i = 0; i < p->n && samples.len < DICTIONARY_SAMPLE_BYTES; i++) {
+        struct str text = str_slice(p->items[i].text, 0, SAMPLE_MAX_BYTES);
+        if (text.len == 0)
+            continue;
+        buf_append(&samples, text);
+        sizes[used++] = text.len;
+    }
+    /* An eighth of the samples, because the dictionary is stored too. */
+    size_t max_bytes = samples.len / 8;
+    if (max_bytes > DICTIONARY_MAX_BYTES)
+        max_bytes = DICTIONARY_MAX_BYTES;
+    if (!dictionary_train(&p->arena, buf_str(&samples), sizes, used, max_bytes, &p->trained))
+        p->trained = STR_NONE;
+}
+
+static void pack(struct item_packing *p, struct unpacked_item *item)
+{
+    if (!str_is_none(item->text))
+        item->packed =
+            item_pack(&p->arena, item->text, &p->dictionary, COMPRESS_WELL, &item->column);
+}
+
+void item_packing_compute(struct item_packing *p)
+{
+    for (size_t i = 0; i < p->n; i++)
+        p->items[i].packed = STR_NONE;
+    if (p->dictionary.number == 0 && p->n > 0)
+        train(p);
+    for (size_t i = 0; p->dictionary.number > 0 && i < p->n; i++)
+        pack(p, &p->items[i]);
+}
+
+/* --- Storing ---------------------------------------------------------------------------------- */
 
 /* If another node has created a dictionary with the same number, that one is used. */
 static enum error insert(struct context *c, struct str bytes)
@@ -97,79 +172,40 @@ static enum error leave(struct context *c, struct str sha256)
     return query_run(&q);
 }
 
-static enum error make_dictionary(struct context *c, struct arena *arena)
-{
-    struct unpacked *items = ARENA_ARRAY(arena, struct unpacked, SAMPLES);
-    size_t *sizes = ARENA_ARRAY(arena, size_t, SAMPLES);
-    struct buf samples CLEANUP(buf_deinit);
-    struct str bytes;
-    size_t n = 0, used = 0;
-    buf_init(&samples, DICTIONARY_SAMPLE_BYTES + SAMPLE_MAX_BYTES);
-    TRY(read_unpacked(c, arena, SAMPLES, DICTIONARY_SAMPLE_BYTES, items, &n));
-    for (size_t i = 0; i < n && samples.len < DICTIONARY_SAMPLE_BYTES; i++) {
-        struct str text = str_slice(items[i].text, 0, SAMPLE_MAX_BYTES);
-        if (text.len == 0)
-            continue;
-        buf_append(&samples, text);
-        sizes[used++] = text.len;
-    }
-    /* An eighth of the samples, because the dictionary is stored too. */
-    size_t max_bytes = samples.len / 8;
-    if (max_bytes > DICTIONARY_MAX_BYTES)
-        max_bytes = DICTIONARY_MAX_BYTES;
-    if (dictionary_train(arena, buf_str(&samples), sizes, used, max_bytes, &bytes))
-        return insert(c, bytes);
-    /* The items have nothing in common: do not try again in each pass. */
-    for (size_t i = 0; i < n; i++)
-        TRY(leave(c, items[i].sha256));
-    return OK;
-}
-
-/* --- Packing ---------------------------------------------------------------------------------- */
-
-static enum error repack(struct context *c, struct arena *arena, const struct unpacked *item,
-    struct item_dictionary *dictionary)
+static enum error repack(struct context *c, const struct unpacked_item *item)
 {
     struct query q;
-    int64_t column;
-    if (str_is_none(item->text)) /* damaged items are not changed */
-        return leave(c, item->sha256);
-    struct str packed = item_pack(arena, item->text, dictionary, COMPRESS_WELL, &column);
-    query_begin(&q, c->tx, &SQL_ITEM_REPACK, arena);
-    query_uuid(&q, tenant_id, c->tenant_id);
+    context_query(c, &q, &SQL_ITEM_REPACK);
     query_bytes(&q, sha256, item->sha256);
-    query_bytes(&q, bytes, packed);
-    query_i64(&q, dictionary, column);
+    query_bytes(&q, bytes, item->packed);
+    query_i64(&q, dictionary, item->column);
     return query_run(&q);
 }
 
-static enum error pack_slice(
-    struct context *c, struct arena *arena, struct item_dictionary *dictionary, bool *out_more)
+/* The tenant may have been deleted, and another node may have stored a dictionary. */
+static enum error is_current(struct context *c, const struct item_packing *p, bool *out_is)
 {
-    struct unpacked *items = ARENA_ARRAY(arena, struct unpacked, ITEMS_A_JOB);
-    size_t n = 0;
-    TRY(read_unpacked(c, arena, ITEMS_A_JOB, BYTES_A_JOB, items, &n));
-    for (size_t i = 0; i < n; i++)
-        TRY(repack(c, arena, &items[i], dictionary));
-    *out_more = n > 0;
-    return OK;
+    CLEANUP(item_dictionary_release) struct item_dictionary newest = {0};
+    TRY(item_dictionary_newest(c, c->arena, &newest));
+    *out_is = newest.number == p->dictionary.number && newest.prepared == p->dictionary.prepared;
+    return *out_is && p->dictionary.number == 0 ? is_enough(c, out_is) : OK;
 }
 
-enum error item_pack_some(struct context *c, bool *out_more)
+/* Items that have nothing in common are not tried again in each pass, and damaged ones are not
+ * changed. */
+enum error item_packing_store(struct context *c, struct item_packing *p, bool *out_more)
 {
-    CLEANUP(arena_deinit) struct arena scratch;
-    CLEANUP(item_dictionary_release) struct item_dictionary dictionary = {0};
-    bool enough = false;
-    arena_init(&scratch, MEMORY_BYTES);
+    bool is_valid = false;
     *out_more = false;
-    enum error e = item_dictionary_newest(c, &scratch, &dictionary);
-    /* The items are not changed, and the sweep continues. Reading an item that needs the damaged
-     * dictionary reports the damage. */
-    if (e == ERR_DAMAGED)
+    if (p->n > 0)
+        TRY(is_current(c, p, &is_valid));
+    if (!is_valid)
         return OK;
-    if (e == OK && dictionary.number > 0)
-        return pack_slice(c, &scratch, &dictionary, out_more);
-    if (e == OK)
-        e = is_enough(c, &enough);
-    return e == OK && enough ? make_dictionary(c, &scratch) : e;
+    if (!str_is_none(p->trained))
+        return insert(c, p->trained);
+    for (size_t i = 0; i < p->n; i++)
+        TRY(str_is_none(p->items[i].packed) ? leave(c, p->items[i].sha256)
+                                            : repack(c, &p->items[i]));
+    *out_more = p->dictionary.number > 0;
+    return OK;
 }

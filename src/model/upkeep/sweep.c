@@ -67,7 +67,7 @@ enum error model_prepare(struct context *c)
 
 static void add(struct sweep_list *list, enum sweep_kind kind, struct uuid tenant, struct uuid id)
 {
-    list->items[list->count++] = (struct sweep_item){kind, tenant, id};
+    list->items[list->count++] = (struct sweep_item){kind, tenant, id, NULL};
 }
 
 static enum error try_lock(struct context *c, bool *out_locked)
@@ -332,6 +332,23 @@ static enum error settle_versions(struct context *c, struct uuid agent_id, bool 
     return is_adding ? OK : used_version_settle(c, agent_id, out_more);
 }
 
+enum error sweep_prepare(
+    struct context *c, const struct sweep_item *item, struct item_packing *packing)
+{
+    context_enter(c, item->tenant_id);
+    return item_packing_read(c, packing);
+}
+
+static enum error pack(struct context *c, const struct sweep_item *item, bool *out_more)
+{
+    CLEANUP(item_packing_deinit) struct item_packing own = {0};
+    if (item->packing != NULL)
+        return item_packing_store(c, item->packing, out_more);
+    TRY(item_packing_read(c, &own));
+    item_packing_compute(&own);
+    return item_packing_store(c, &own, out_more);
+}
+
 static bool is_of_all_tenants(enum sweep_kind kind)
 {
     return kind == SWEEP_ANSWERS || kind == SWEEP_TICKETS || kind == SWEEP_INDEX;
@@ -383,7 +400,7 @@ static enum error do_item(
     case SWEEP_VERSIONS:
         return settle_versions(c, item->id, &report->more);
     case SWEEP_PACK:
-        return item_pack_some(c, &report->more);
+        return pack(c, item, &report->more);
     case SWEEP_REBASE:
         return snapshot_rebase(c, item->id);
     case SWEEP_EXPIRED:

@@ -10,6 +10,8 @@
  * leaves work:
  *
  *     WRITE                sweep_list(c, &position, &list); the items are in the context's arena
+ *     READ, then no job    sweep_prepare and item_packing_compute, for an item that takes long to
+ *                          compute; sweep_do does it otherwise
  *     WRITE, for a few     sweep_do(c, &list.items[i], &report)
  *     after the commit     content_remove for report.unused
  *     then                 position = list.next; again at once if list.more or any report.more
@@ -52,10 +54,13 @@ enum sweep_kind {
     SWEEP_ANSWERS,  /* expired idempotency answers of all tenants */
 };
 
+struct item_packing;
+
 struct sweep_item {
     enum sweep_kind kind;
     struct uuid tenant_id;
     struct uuid id;
+    struct item_packing *packing; /* of SWEEP_PACK, once it is computed */
 };
 
 struct sweep_list {
@@ -81,6 +86,9 @@ MUST_CHECK enum error model_prepare(struct context *c);
  * sweep_do does nothing. */
 MUST_CHECK enum error sweep_list(
     struct context *c, const struct sweep_position *from, struct sweep_list *out_list);
+/* For an item of SWEEP_PACK. */
+MUST_CHECK enum error sweep_prepare(
+    struct context *c, const struct sweep_item *item, struct item_packing *packing);
 MUST_CHECK enum error sweep_do(
     struct context *c, const struct sweep_item *item, struct sweep_report *out_report);
 

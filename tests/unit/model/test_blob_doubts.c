@@ -13,7 +13,7 @@ static size_t collect(struct fixture *f)
     EXPECT_EQ(blob_list_doubtful(c, 16, notes, &n), OK);
     commit(f);
     for (size_t i = 0; i < n; i++) {
-        struct sweep_item item = {SWEEP_CONTENT, notes[i].tenant_id, notes[i].id};
+        struct sweep_item item = {SWEEP_CONTENT, notes[i].tenant_id, notes[i].id, NULL};
         struct sweep_report report;
         EXPECT_EQ(sweep_do(begin(f), &item, &report), OK);
         commit(f);
@@ -108,7 +108,7 @@ TEST(content_that_is_uploaded_again_between_the_row_and_the_content_has_an_id_of
     struct uuid old = put_real(&f, thread, "a", "same");
     EXPECT_EQ(file_delete(begin(&f), thread, STR("a")), OK);
     commit(&f);
-    struct sweep_item item = {SWEEP_CONTENT, DEFAULT_TENANT_ID, old};
+    struct sweep_item item = {SWEEP_CONTENT, DEFAULT_TENANT_ID, old, NULL};
     EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
     commit(&f);
     EXPECT_EQ(report.n_unused, 1);
@@ -132,7 +132,7 @@ struct meeting {
 static void *sweep_beside(void *data)
 {
     struct meeting *m = data;
-    struct sweep_item item = {SWEEP_CONTENT, DEFAULT_TENANT_ID, m->blob};
+    struct sweep_item item = {SWEEP_CONTENT, DEFAULT_TENANT_ID, m->blob, NULL};
     m->result = leave(&m->node, sweep_do(begin(&m->node), &item, &m->report));
     sem_post(&m->done);
     return NULL;

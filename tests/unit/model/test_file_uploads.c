@@ -125,7 +125,7 @@ TEST(an_upload_that_nobody_goes_on_with_expires)
     c->lease_now_us = u.expires_at;
     EXPECT_EQ(file_upload_get(c, thread, u.id, &found), ERR_NOT_FOUND);
     abandon(&f);
-    struct sweep_item item = {SWEEP_UPLOAD, DEFAULT_TENANT_ID, u.id};
+    struct sweep_item item = {SWEEP_UPLOAD, DEFAULT_TENANT_ID, u.id, NULL};
     EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
     commit(&f);
     EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM uploads"), 1);

@@ -478,7 +478,7 @@ TEST(a_lease_that_was_held_on_to_since_it_was_listed_does_not_end)
     struct fixture f;
     fixture_begin(&f);
     struct run run = make_claimed(&f, make_thread(&f));
-    struct sweep_item item = {SWEEP_LEASE, DEFAULT_TENANT_ID, run.id};
+    struct sweep_item item = {SWEEP_LEASE, DEFAULT_TENANT_ID, run.id, NULL};
     struct sweep_report report;
     EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
     commit(&f);
@@ -502,7 +502,7 @@ TEST(what_was_listed_and_is_gone_is_no_failure)
     static const enum sweep_kind kinds[] = {
         SWEEP_LEASE, SWEEP_AGED, SWEEP_GARBAGE, SWEEP_UPLOAD, SWEEP_ANSWERS};
     for (size_t i = 0; i < COUNT_OF(kinds); i++) {
-        struct sweep_item item = {kinds[i], DEFAULT_TENANT_ID, uuid_v7()};
+        struct sweep_item item = {kinds[i], DEFAULT_TENANT_ID, uuid_v7(), NULL};
         struct sweep_report report = {.more = true, .n_unused = 1};
         EXPECT_EQ(sweep_do(begin(&f), &item, &report), OK);
         EXPECT(!report.more);

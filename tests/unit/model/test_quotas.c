@@ -53,7 +53,7 @@ static void sweep_content(struct fixture *f)
     EXPECT_EQ(blob_list_doubtful(c, COUNT_OF(notes), notes, &n), OK);
     commit(f);
     for (size_t i = 0; i < n; i++) {
-        struct sweep_item item = {SWEEP_CONTENT, notes[i].tenant_id, notes[i].id};
+        struct sweep_item item = {SWEEP_CONTENT, notes[i].tenant_id, notes[i].id, NULL};
         struct sweep_report report;
         EXPECT_EQ(sweep_do(begin(f), &item, &report), OK);
         commit(f);

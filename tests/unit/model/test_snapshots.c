@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include "base/json/json_write.h"
+#include "model/checkpoints/item_bytes.h"
 #include "model/checkpoints/snapshot_collect.h"
 #include "model/checkpoints/snapshot_memory.h"
 #include "model/checkpoints/snapshots.h"
@@ -694,6 +695,56 @@ TEST(a_tenant_with_many_items_gets_a_dictionary_and_they_shrink)
     struct uuid three = put(&f, thread, NO_BASE, STR("[\"" LONG_TEXT "\"]")).id;
     EXPECT_STR(get(&f, three), STR("[\"" LONG_TEXT "\"]"));
     sweep(&f); /* which continues with all the rest */
+    fixture_end(&f);
+}
+
+/* Reads and computes as the sweeper does, outside of the job that stores. */
+static void prepare(struct fixture *f, struct item_packing *packing)
+{
+    EXPECT_EQ(item_packing_read(begin_reading(f), packing), OK);
+    commit(f);
+    item_packing_compute(packing);
+}
+
+static bool store(struct fixture *f, struct item_packing *packing)
+{
+    bool more;
+    EXPECT_EQ(item_packing_store(begin(f), packing, &more), OK);
+    commit(f);
+    return more;
+}
+
+TEST(what_was_packed_ahead_is_stored_only_for_items_that_still_exist)
+{
+    struct item_packing train = {0}, pack = {0};
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct uuid one = put(&f, thread, NO_BASE, conversation(&f, 300)).id;
+    prepare(&f, &train);
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_dictionaries"), 0);
+    drop(&f, one);
+    sweep(&f);
+    EXPECT(!store(&f, &train));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_dictionaries"), 0);
+
+    one = put(&f, thread, NO_BASE, conversation(&f, 300)).id;
+    prepare(&f, &pack); /* while there is no dictionary */
+    EXPECT(!store(&f, &train));
+    EXPECT(!store(&f, &pack));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM item_dictionaries"), 1);
+    prepare(&f, &pack);
+    EXPECT(store(&f, &pack));
+    EXPECT_EQ(sql_i64(&f, "SELECT count(*) FROM items WHERE dictionary = 1"), 128);
+    EXPECT_STR(get(&f, one), conversation(&f, 300));
+
+    prepare(&f, &pack);
+    drop(&f, one);
+    sweep(&f);
+    EXPECT(store(&f, &pack));
+    expect_rows(&f, 0, 0);
+    item_packing_deinit(&train);
+    item_packing_deinit(&pack);
     fixture_end(&f);
 }
 
