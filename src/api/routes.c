@@ -698,7 +698,7 @@ const struct route routes[] = {
         .summary = "Execute up to 100 operations of the store in order, all or none"},
 
     {"POST", "/v1/threads/{thread_id}/checkpoints", SCOPE_CHECKPOINTS_WRITE, ROUTE_WRITE,
-        ROUTE_FENCED | ROUTE_MAY_CREATE, 200, .body_limit = 12 * 1024 * 1024,
+        ROUTE_FENCED | ROUTE_MAY_CREATE | ROUTE_REHEARSED, 200, .body_limit = 12 * 1024 * 1024,
         .body = &schema_checkpoint_put, .answer = &schema_checkpoint,
         .handle = handle_checkpoint_put,
         .location = "/v1/threads/{thread_id}/checkpoints/{id}?namespace={namespace}",

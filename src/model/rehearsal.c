@@ -77,6 +77,13 @@ bool rehearsal_reserve(struct rehearsal *r, size_t size_bytes)
     return true;
 }
 
+bool rehearsal_has_text(const struct rehearsal *r, struct str text)
+{
+    uintptr_t from = (uintptr_t)r->body.ptr, at = (uintptr_t)text.ptr;
+    return r->body.len > 0 && at >= from && at - from <= r->body.len &&
+           text.len <= r->body.len - (at - from);
+}
+
 void rehearsal_keep(
     struct context *c, enum rehearsed what, struct str first, struct str second, struct str result)
 {

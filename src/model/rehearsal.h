@@ -3,7 +3,8 @@
  * A rehearsal does the expensive part of a large write before its WRITE job, because all tenants
  * wait for the one writer of a SQLite store.
  *
- *   WRITE  the handler comes to expensive work (rehearsal_first), and the job ends at once
+ *   WRITE  the handler comes to expensive work (rehearsal_first), and the job ends at once; left
+ *          out for a large body of a ROUTE_REHEARSED
  *   READ   the handler runs again, without writing (tx_rehearse), and keeps what it computes
  *   WRITE  further jobs store a large snapshot in slices (snapshot_plan.h), if there is one
  *   WRITE  the handler runs as always, and finds what was kept
@@ -48,6 +49,7 @@ struct rehearsal {
     enum rehearsal_stage stage;
     unsigned rounds;
     struct arena arena;
+    struct str body;      /* of the request: lives as long as the call, so it is not copied */
     size_t counted_bytes; /* in the limit of all rehearsals */
     struct rehearsed_result {
         enum rehearsed what;
@@ -81,5 +83,7 @@ void rehearsal_keep(
     struct context *c, enum rehearsed what, struct str first, struct str second, struct str result);
 /* Returns true if so many more bytes may be kept, and counts them. */
 MUST_CHECK bool rehearsal_reserve(struct rehearsal *r, size_t size_bytes);
+/* Returns true if the text is a part of the body of the request. */
+bool rehearsal_has_text(const struct rehearsal *r, struct str text);
 
 #endif

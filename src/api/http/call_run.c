@@ -103,6 +103,7 @@ static void allow_rehearsal(struct call *call, struct tx *tx)
         tx_rehearse(tx);
     if (is_running || (call->job.mode == STORE_WRITE && !tx_is_shared(tx) && !call->has_continued))
         call->context->rehearsal = &call->rehearsal;
+    call->rehearsal.body = call->request.body;
     call->rehearsal.plan_is_used = false;
 }
 
@@ -326,6 +327,18 @@ static void run_static(struct call *call)
     finish(call, call->request.is_bad ? call->problem.code : call->route->handle(call, &none));
 }
 
+/* A WRITE job would only find out that the work should be rehearsed. */
+static bool begin_rehearsed(struct call *call)
+{
+    bool is_large = call->request.body.len >= REHEARSAL_FROM_BYTES;
+    if (!(call->route->flags & ROUTE_REHEARSED) || !is_large || !writes(call) ||
+        store_is_shared(call->api->store))
+        return false;
+    rehearsal_begin(&call->rehearsal);
+    submit(call, STORE_READ);
+    return true;
+}
+
 void call_submit(struct call *call)
 {
     const struct route *route = call->route;
@@ -351,6 +364,8 @@ void call_submit(struct call *call)
         return;
     }
     call->is_comparing = call->request.has_echo && writes(call) && !(route->flags & ROUTE_MERGE);
+    if (!call->is_comparing && begin_rehearsed(call))
+        return;
     submit(call, call->is_comparing ? STORE_READ : store_mode(call));
 }
 

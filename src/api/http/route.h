@@ -60,6 +60,8 @@ enum route_flags {
     /* A write that gives something existing to its caller (a claimed run): its answer is complete
      * also for a key that may not read, but is replayed only to this key and to readers. */
     ROUTE_HANDS_OUT = 1 << 23,
+    /* A large body is rehearsed (model/rehearsal.h) before any WRITE job. */
+    ROUTE_REHEARSED = 1 << 24,
 };
 
 /*

@@ -60,12 +60,14 @@ void snapshot_plan_make(struct context *c, const struct snapshot_inputs *inputs,
 {
     struct rehearsal *r = c->rehearsal;
     size_t bytes = bytes_of(named);
+    bool has_key = rehearsal_has_text(r, inputs->key);
     if (!has_texts(named) ||
-        !rehearsal_reserve(r, inputs->key.len + row->manifest.len + bytes +
+        !rehearsal_reserve(r, (has_key ? 0 : inputs->key.len) + row->manifest.len + bytes +
                                   named->n * (sizeof(struct piece) + SHA256_LEN)))
         return;
     struct snapshot_plan *plan = ARENA_NEW(&r->arena, struct snapshot_plan);
-    plan->inputs = (struct snapshot_inputs){inputs->thread_id, arena_str(&r->arena, inputs->key)};
+    plan->inputs = (struct snapshot_inputs){
+        inputs->thread_id, has_key ? inputs->key : arena_str(&r->arena, inputs->key)};
     plan->row = *row;
     plan->row.manifest = arena_str(&r->arena, row->manifest);
     plan->items = ARENA_ARRAY(&r->arena, struct piece, named->n + 1);
@@ -165,6 +167,11 @@ static enum error store_whole(struct context *c, struct snapshot_plan *plan, boo
     return plan->n > 0 ? refer(c, plan, 0, plan->n) : OK;
 }
 
+static bool is_same_key(struct str a, struct str b)
+{
+    return (a.ptr == b.ptr && a.len == b.len) || str_eq(a, b);
+}
+
 enum error snapshot_plan_use(struct context *c, const struct snapshot_inputs *inputs,
     bool *out_done, struct snapshot *out_snapshot)
 {
@@ -172,7 +179,7 @@ enum error snapshot_plan_use(struct context *c, const struct snapshot_inputs *in
     *out_done = false;
     if (plan == NULL || c->rehearsal->plan_is_used ||
         !uuid_eq(plan->inputs.thread_id, inputs->thread_id) ||
-        !str_eq(plan->inputs.key, inputs->key))
+        !is_same_key(plan->inputs.key, inputs->key))
         return OK;
     if (plan->state == PLAN_WHOLE)
         TRY(store_whole(c, plan, out_done));

@@ -109,6 +109,29 @@ static int64_t count(struct fixture *f, const char *table)
 
 /* --- Snapshots ------------------------------------------------------------------------------ */
 
+SQLITE_ONLY(a_document_in_the_body_of_the_request_is_not_copied)
+{
+    struct fixture f;
+    struct rehearsal copied = {0}, borrowed = {0};
+    fixture_begin(&f);
+    struct uuid thread = make_thread(&f);
+    struct str text = document(&f, 2000, 1);
+    rehearse(&f, &copied, thread, NO_BASE, text);
+    borrowed.body = text;
+    rehearse(&f, &borrowed, thread, NO_BASE, text);
+    EXPECT_EQ(borrowed.counted_bytes + text.len, copied.counted_bytes);
+    store_all(&f, &borrowed);
+    expect_document(&f, put_rehearsed(&f, &borrowed, thread, NO_BASE, text).id, text);
+    struct str other = arena_str(f.arena, text);
+    EXPECT(rehearsal_has_text(&borrowed, str_slice(text, text.len - 1, text.len)));
+    EXPECT(!rehearsal_has_text(&borrowed, other));
+    EXPECT(!rehearsal_has_text(&borrowed, (struct str){text.ptr + 1, text.len}));
+    EXPECT(!rehearsal_has_text(&borrowed, (struct str){text.ptr - 1, 1}));
+    rehearsal_deinit(&copied);
+    rehearsal_deinit(&borrowed);
+    fixture_end(&f);
+}
+
 SQLITE_ONLY(a_large_document_is_stored_in_slices_that_stay_hidden_until_the_last_job)
 {
     struct fixture f;
