@@ -9,7 +9,7 @@ import sqlite3
 import subprocess
 import time
 
-from lib import HERE, parse_results, paragraph, settle, table, report
+from lib import HERE, median, parse_results, paragraph, settle, table, report, write_requests
 from peers import Postgres
 
 TURNS = 200
@@ -18,6 +18,8 @@ GETS = 100
 VOCABULARY = 8000
 SHARE = 20          # turns at the start and at the end that are compared
 PACKED_S = 8        # time for the sweep to compress the checkpoints
+READ_BYTES = 1_000_000  # of the checkpoint that is only read
+STARTS = 5
 
 
 def make_words(rng):
@@ -116,6 +118,32 @@ def measure_cairn(rig, messages, turns, gets, by_parts):
              "get_bytes": timed(gets, read)}
     cairn.stop()
     return {**found, "bytes": size_of(file) - before}
+
+
+def measure_reads(rig, messages):
+    """Measures reads of one checkpoint of 1 MB: repeated ones over HTTP and through libcairn, and
+    the first one of a server."""
+    turns = next((turn for turn in range(1, TURNS)
+                  if len(json.dumps(values(messages, turn))) >= READ_BYTES), len(messages) // 2)
+    body = json.dumps({"channel_values": values(messages, turns)})
+    file = f"{rig.directory}/checkpoint.json"
+    with open(file, "w") as out:
+        out.write(body)
+    seconds = 1 if rig.quick else 3
+    cairn = rig.cairn("reads")
+    path = f"/v1/threads/{cairn.make_threads(1)[0]}/checkpoints"
+    Client(cairn).ask("POST", path, body.encode())
+    requests = write_requests(f"{rig.directory}/latest", [cairn.request("GET", f"{path}/latest")])
+    over = rig.measure("load", "http", cairn.port, 1, requests, seconds, 0, 0)
+    first = []
+    for _ in range(STARTS):
+        cairn.stop()
+        cairn = rig.cairn("reads")
+        first.append(Client(cairn).ask("GET", f"{path}/latest")[1])
+    cairn.stop()
+    inside = rig.measure("embedded", "checkpoint", f"{rig.directory}/reads-lib", 1, seconds, file)
+    return {"http_us": over["latency_p50"], "lib_us": inside["latency_p50"],
+            "first_us": median(first), "bytes": len(body)}
 
 
 def timed(times, work):
@@ -220,16 +248,19 @@ def measure(rig):
         report(f"checkpoints: {names[name]}")
         settle()
         found[name] = work()
+    report("checkpoints: reads of 1 MB")
+    settle()
+    reads = measure_reads(rig, messages)
     if has_langgraph():
         for name, work in (("sqlite", measure_langgraph_sqlite),
                            ("postgres", measure_langgraph_postgres)):
             report(f"checkpoints: {names[name]}")
             settle()
             found[name] = work(rig, file, turns, gets)
-    return write(names, found, turns, messages)
+    return write(names, found, reads, turns, messages)
 
 
-def write(names, found, turns, messages):
+def write(names, found, reads, turns, messages):
     facts = {name: describe(one) for name, one in found.items()}
     full = facts["copies"]["bytes"]
     sync = {"whole": "every put", "parts": "every put", "copies": "every put",
@@ -242,6 +273,7 @@ def write(names, found, turns, messages):
     facts["late"] = facts["parts"]["late"]
     facts["get_ratio"] = whole["get_us"] / facts["copies"]["get_us"]
     facts["get_bytes_ratio"] = whole["get_bytes_us"] / facts["copies"]["get_bytes_us"]
+    facts["reads"] = reads
     size = len(json.dumps(messages))
     lines = ["## Checkpoints", "",
              *paragraph(
@@ -250,8 +282,9 @@ def write(names, found, turns, messages):
                  " other on one connection. Bytes are the growth of the file, or the size of the"
                  f" tables. *Late* is the duration of the last {SHARE} puts divided by that of the"
                  f" first {SHARE}. *Gets* read the latest checkpoint and parse its JSON. Cairn"
-                 " responds over HTTP, verifies every byte against its hash and decompresses it"
-                 " with the tenant's dictionary; the others run inside the measuring program."),
+                 " responds over HTTP. It decompresses what it reads from the file and verifies it"
+                 " against its hash, and remembers the messages that it used last; the others run"
+                 " inside the measuring program."),
              *table(["<", "<fsync", "bytes", "of full copies", "puts/s", "late", "gets/s"],
                     [row(names[name], sync[name], facts[name], full) for name in found]),
              *paragraph(
@@ -260,5 +293,10 @@ def write(names, found, turns, messages):
                  f" the latest checkpoint from Cairn takes {facts['get_ratio']:.1f} times as long"
                  " as reading a full copy from SQLite; the bytes alone, over HTTP, take"
                  f" {facts['get_bytes_ratio']:.0f} times as long as in SQLite, which copies them"
-                 " within the process.")]
+                 " within the process."),
+             *paragraph(
+                 f"A checkpoint of {reads['bytes'] / 1e6:.2f} MB that was used before is read in"
+                 f" {reads['http_us'] / 1000:.2f} ms over HTTP and in {reads['lib_us'] / 1000:.2f}"
+                 " ms through libcairn (p50, one connection or caller); the first read after the"
+                 f" start of a server takes {reads['first_us'] / 1000:.1f} ms.")]
     return lines, facts

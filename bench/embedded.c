@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Calls of libcairn by threads of the same process: appends of one event, or reads of a page of
- * 100.
- *   embedded append|read DATA_DIR CALLERS SECONDS
- * Each caller has its own thread of the log, up to 64; for reads each thread has 100 events. Prints
- * rate, in calls a second; latency_… and cpu, in microseconds.
+ * Calls of libcairn by threads of the same process: appends of one event, reads of a page of 100,
+ * or reads of the latest checkpoint. embedded append|read DATA_DIR CALLERS SECONDS embedded
+ * checkpoint DATA_DIR CALLERS SECONDS BODY Each caller has its own thread of the log, up to 64; for
+ * reads each thread has 100 events, and for reads of a checkpoint the one whose put has the BODY, a
+ * file. Prints rate, in calls a second; latency_… and cpu, in microseconds.
  */
 #include <cairn/cairn.h>
 #include <pthread.h>
@@ -29,6 +29,7 @@ struct caller {
 static struct {
     cairn *c;
     bool reads;
+    char *checkpoint; /* the body of its put; NULL: events */
     char paths[LOG_THREADS][128];
     double end_us;
 } run;
@@ -56,10 +57,34 @@ static char *make_page(void)
     return text;
 }
 
+static char *read_file(const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    char *text = NULL;
+    size_t size = 0;
+    if (file == NULL || getdelim(&text, &size, '\0', file) < 0)
+        die("cannot read %s", path);
+    fclose(file);
+    return text;
+}
+
+static void make_checkpoint(int i)
+{
+    char id[40] = "", path[96];
+    call("POST", "/v1/threads", "{}", id);
+    snprintf(path, sizeof path, "/v1/threads/%s/checkpoints", id);
+    call("POST", path, run.checkpoint, NULL);
+    snprintf(run.paths[i], sizeof run.paths[i], "%s/latest", path);
+}
+
 static void make_log_threads(void)
 {
     char id[40] = "", path[96], *page = make_page();
     for (int i = 0; i < LOG_THREADS; i++) {
+        if (run.checkpoint != NULL) {
+            make_checkpoint(i);
+            continue;
+        }
         call("POST", "/v1/threads", "{}", id);
         snprintf(path, sizeof path, "/v1/threads/%s/events", id);
         if (run.reads)
@@ -86,11 +111,12 @@ int main(int argc, char **argv)
     static struct caller callers[MAX_CALLERS];
     struct samples latency = {0};
     char where[4096], *why = NULL;
-    if (argc != 5)
-        die("usage: embedded append|read DATA_DIR CALLERS SECONDS");
+    if (argc != 5 && argc != 6)
+        die("usage: embedded append|read|checkpoint DATA_DIR CALLERS SECONDS [BODY]");
     size_t n_callers = parse_count(argv[3], MAX_CALLERS);
     double seconds = strtod(argv[4], NULL);
-    run.reads = strcmp(argv[1], "read") == 0;
+    run.reads = strcmp(argv[1], "append") != 0;
+    run.checkpoint = argc == 6 ? read_file(argv[5]) : NULL;
     snprintf(where, sizeof where, "sqlite:%s", argv[2]);
     run.c = cairn_open(where, NULL, &why);
     if (run.c == NULL)
@@ -112,6 +138,7 @@ int main(int argc, char **argv)
     print_result("cpu", cpu_us() - cpu);
     print_samples("latency", &latency);
     samples_deinit(&latency);
+    free(run.checkpoint);
     cairn_close(run.c);
     return 0;
 }
