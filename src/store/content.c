@@ -171,6 +171,15 @@ void content_stage_end(struct store *store)
     count_staging(store, -1);
 }
 
+static void free_content(struct content *c)
+{
+    pthread_cond_destroy(&c->cond);
+    pthread_mutex_destroy(&c->mutex);
+    mem_free(c);
+}
+
+static void submit(struct content *c, struct content_task *task);
+
 /* --- Reading -------------------------------------------------------------------------------- */
 
 enum error content_open(struct store *store, struct uuid tenant_id, struct uuid id,
@@ -211,22 +220,39 @@ enum error content_read(
     return OK;
 }
 
-static void close_reader(struct content_task *task)
+/* The memory of torn down content is freed with its last spool. */
+static void leave_spool(struct content *c)
+{
+    pthread_mutex_lock(&c->mutex);
+    bool is_last = --c->n_spools == 0 && c->is_torn_down;
+    pthread_mutex_unlock(&c->mutex);
+    if (is_last)
+        free_content(c);
+}
+
+static void close_spool(struct content_task *task)
 {
     struct content_reader *r = CONTAINER_OF(task, struct content_reader, closing);
+    struct content *c = r->content;
     r->kind->close(r);
     mem_free(r);
+    leave_spool(c);
 }
 
 void content_close(struct content_reader *r)
 {
     if (r == NULL)
         return;
-    r->closing = (struct content_task){.run = close_reader, .is_long = true};
+    if (!r->is_spool) {
+        r->kind->close(r);
+        mem_free(r);
+        return;
+    }
+    r->closing = (struct content_task){.run = close_spool};
     if (r->size_bytes > CLOSED_AT_ONCE_MAX_BYTES)
-        content_submit(r->content->store, &r->closing);
+        submit(r->content, &r->closing);
     else
-        close_reader(&r->closing);
+        close_spool(&r->closing);
 }
 
 static void content_closep(struct content_reader **r)
@@ -242,8 +268,14 @@ int content_spool(struct store *store)
 struct content_reader *content_open_spool(struct store *store, int fd, uint64_t size_bytes)
 {
     struct content_reader *r = MEM_NEW(struct content_reader);
-    *r = (struct content_reader){
-        .content = store->content, .kind = &content_dir, .size_bytes = size_bytes, .fd = fd};
+    *r = (struct content_reader){.content = store->content,
+        .kind = &content_dir,
+        .size_bytes = size_bytes,
+        .fd = fd,
+        .is_spool = true};
+    pthread_mutex_lock(&r->content->mutex);
+    r->content->n_spools++;
+    pthread_mutex_unlock(&r->content->mutex);
     return r;
 }
 
@@ -387,14 +419,13 @@ static void *work(void *data)
 /* Under the mutex. Threads are started as they are needed: most programs have no files. */
 static void start_thread(struct content *c)
 {
-    if (c->n_threads < CONTENT_MAX_THREADS &&
+    if (!c->is_closing && c->n_threads < CONTENT_MAX_THREADS &&
         pthread_create(&c->threads[c->n_threads], NULL, work, c) == 0)
         c->n_threads++;
 }
 
-void content_submit(struct store *store, struct content_task *task)
+static void submit(struct content *c, struct content_task *task)
 {
-    struct content *c = store->content;
     task->next = NULL;
     pthread_mutex_lock(&c->mutex);
     if (c->n_idle == 0 || ready_queue(c) != NULL)
@@ -408,6 +439,11 @@ void content_submit(struct store *store, struct content_task *task)
     pthread_mutex_unlock(&c->mutex);
     if (!is_taken)
         task->run(task);
+}
+
+void content_submit(struct store *store, struct content_task *task)
+{
+    submit(store->content, task);
 }
 
 /* --- Life ----------------------------------------------------------------------------------- */
@@ -449,9 +485,12 @@ void content_teardown(struct content *c)
         mem_free(held);
     }
     fd_close(c->root_fd);
-    pthread_cond_destroy(&c->cond);
-    pthread_mutex_destroy(&c->mutex);
-    mem_free(c);
+    pthread_mutex_lock(&c->mutex);
+    c->is_torn_down = true;
+    bool is_unused = c->n_spools == 0;
+    pthread_mutex_unlock(&c->mutex);
+    if (is_unused)
+        free_content(c);
 }
 
 bool content_is_in_database(const struct store *store)

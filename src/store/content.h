@@ -80,8 +80,9 @@ MUST_CHECK enum error content_open(struct store *store, struct uuid tenant_id, s
 /* Reads into `place` from `offset` on; returns less than `room` bytes only at the end. */
 MUST_CHECK enum error content_read(
     struct content_reader *r, uint64_t offset, char *place, size_t room, size_t *out_size);
-/* Accepts NULL. Any thread: a large file is closed on a content thread, because its last descriptor
- * frees its blocks, which takes about a millisecond for each MiB. */
+/* Accepts NULL. Any thread: a large spooled file is closed on a content thread, because its last
+ * descriptor frees its blocks, which takes about a millisecond for each MiB. The reader of a
+ * spooled file may be closed after the store. */
 void content_close(struct content_reader *r);
 /* Returns the descriptor of an unnamed temporary file, which is deleted with its last descriptor.
  * It is created beside the other content or, with content in the database, in $TMPDIR or /tmp.

@@ -35,7 +35,8 @@ struct content_reader {
     const struct content_kind *kind;
     uint64_t size_bytes;
     int fd;
-    struct content_task closing;
+    bool is_spool;
+    struct content_task closing; /* of a spool */
 };
 
 struct content_kind {
@@ -91,6 +92,8 @@ struct content {
     unsigned n_long; /* long tasks that are running */
     pthread_t threads[CONTENT_MAX_THREADS];
     unsigned n_staging; /* see content_stage_begin */
+    unsigned n_spools;  /* readers of spooled files, which may outlive the store */
+    bool is_torn_down;
     unsigned n_threads;
     unsigned n_idle;
     bool is_closing;
