@@ -94,7 +94,14 @@ static void add_report(struct sweep_report *sum, const struct sweep_report *one)
         sum->unused[sum->n_unused++] = one->unused[i];
 }
 
-/* Does items until the slice is over. The job may run more than once. */
+/* Compressing items and training dictionaries takes too long for a job. */
+static bool must_be_prepared(const struct sweep_item *item)
+{
+    return item->kind == SWEEP_PACK && item->packing == NULL;
+}
+
+/* Does items until the slice is over, or the next one must be prepared. The job may run more than
+ * once. */
 static enum error do_items(struct context *c, void *data)
 {
     struct items_job *job = data;
@@ -105,7 +112,8 @@ static enum error do_items(struct context *c, void *data)
         struct sweep_report report;
         TRY(sweep_do(c, &job->list->items[job->next++], &report));
         add_report(&job->report, &report);
-    } while (!job->one_only && job->next < job->list->count && !slice_is_over(&slice));
+    } while (!job->one_only && job->next < job->list->count &&
+             !must_be_prepared(&job->list->items[job->next]) && !slice_is_over(&slice));
     return OK;
 }
 
@@ -129,20 +137,23 @@ static enum error prepare(struct context *c, void *data)
 }
 
 /* Trains dictionaries and compresses on this thread, whose priority is low. A pass has at most one
- * such item. After a failure the packing is empty, and the next pass tries again. */
-static enum error prepare_items(struct sweeper *s)
+ * such item. */
+static enum error prepare_item(struct sweeper *s, struct sweep_item *item)
 {
-    for (size_t i = 0; i < s->list.count; i++) {
-        struct sweep_item *item = &s->list.items[i];
-        if (item->kind != SWEEP_PACK)
-            continue;
-        struct prepare_job job = {item, &s->packing};
-        item->packing = &s->packing;
-        item_packing_deinit(&s->packing);
-        TRY(errand_run(s->store, STORE_READ, prepare, &job));
-        item_packing_compute(&s->packing);
-    }
+    struct prepare_job job = {item, &s->packing};
+    TRY(errand_run(s->store, STORE_READ, prepare, &job));
+    item_packing_compute(&s->packing);
+    item->packing = &s->packing;
     return OK;
+}
+
+/* Does the next items, after the first of them was prepared if necessary. */
+static enum error run_items(struct sweeper *s, struct items_job *job)
+{
+    struct sweep_item *item = &s->list.items[job->from];
+    if (must_be_prepared(item))
+        TRY(prepare_item(s, item));
+    return errand_run(s->store, STORE_WRITE, do_items, job);
 }
 
 /* Each job does few items, so that the jobs of requests need not wait long: one item if other nodes
@@ -153,13 +164,12 @@ static enum error sweep_items(struct sweeper *s)
     if (e != OK)
         return e;
     s->more = s->list.more;
-    failure = prepare_items(s);
     struct items_job job = {.list = &s->list, .one_only = store_is_shared(s->store)};
     /* A busy or failing item does not stop the others; an unreachable database does. */
     while (job.from < s->list.count && !is_stopping(s)) {
         if (e == ERR_UNAVAILABLE && !store_stats(s->store).connected)
             break;
-        e = errand_run(s->store, STORE_WRITE, do_items, &job);
+        e = run_items(s, &job);
         if (e != OK && !job.one_only) {
             job.one_only = true;
             continue;

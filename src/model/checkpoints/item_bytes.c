@@ -135,24 +135,46 @@ enum error item_dictionary_get(struct context *c, struct arena *arena, int64_t n
     if (prepared == NULL)
         TRY(load(c, arena, number, sha256, &prepared));
     *out_dictionary = (struct item_dictionary){.number = number, .prepared = prepared};
+    memcpy(out_dictionary->sha256.bytes, sha256.ptr, SHA256_LEN);
     return OK;
+}
+
+/* 0: the tenant has none. */
+static enum error find_newest(
+    struct context *c, struct arena *arena, int64_t *out_number, struct str *out_sha256)
+{
+    struct query q;
+    *out_number = 0;
+    *out_sha256 = STR_NONE;
+    query_begin(&q, c->tx, &SQL_ITEM_DICTIONARY_NEWEST, arena);
+    query_uuid(&q, tenant_id, c->tenant_id);
+    while (query_next(&q)) {
+        *out_number = row_i64(&q);
+        *out_sha256 = row_bytes(&q);
+    }
+    return query_end(&q);
 }
 
 enum error item_dictionary_newest(
     struct context *c, struct arena *arena, struct item_dictionary *out_dictionary)
 {
-    struct query q;
-    int64_t number = 0;
-    struct str sha256 = STR_NONE;
-    query_begin(&q, c->tx, &SQL_ITEM_DICTIONARY_NEWEST, arena);
-    query_uuid(&q, tenant_id, c->tenant_id);
-    while (query_next(&q)) {
-        number = row_i64(&q);
-        sha256 = row_bytes(&q);
-    }
+    int64_t number;
+    struct str sha256;
     *out_dictionary = (struct item_dictionary){0};
-    TRY(query_end(&q));
+    TRY(find_newest(c, arena, &number, &sha256));
     return number > 0 ? item_dictionary_get(c, arena, number, sha256, out_dictionary) : OK;
+}
+
+enum error item_dictionary_is_newest(
+    struct context *c, const struct item_dictionary *dictionary, bool *out_is)
+{
+    int64_t number;
+    struct str sha256;
+    TRY(find_newest(c, c->arena, &number, &sha256));
+    *out_is = number == dictionary->number &&
+              (number == 0 ||
+                  str_eq(sha256, (struct str){(const char *)dictionary->sha256.bytes, SHA256_LEN}));
+    return OK;
 }
 
 /* --- Items ---------------------------------------------------------------------------------- */

@@ -33,6 +33,7 @@ enum {
  * dictionary. item_dictionary_release frees the members. */
 struct item_dictionary {
     int64_t number; /* 0: no dictionary */
+    struct sha256 sha256;
     const struct dictionary *prepared;
     struct compressor *compressor; /* NULL until it is needed */
 };
@@ -43,6 +44,9 @@ MUST_CHECK enum error item_dictionary_newest(
 /* Returns the dictionary with this number. ERR_DAMAGED if it is missing or has another hash. */
 MUST_CHECK enum error item_dictionary_get(struct context *c, struct arena *arena, int64_t number,
     struct str sha256, struct item_dictionary *out_dictionary);
+/* Returns true if it still is the newest dictionary of the tenant, or none. Does not read it. */
+MUST_CHECK enum error item_dictionary_is_newest(
+    struct context *c, const struct item_dictionary *dictionary, bool *out_is);
 void item_dictionary_release(struct item_dictionary *dictionary);
 
 /* Returns the bytes to store for a text, and the value of the column. */
@@ -78,6 +82,7 @@ struct item_packing {
     struct unpacked_item *items;
     size_t n;
     struct str trained; /* a new dictionary, or STR_NONE */
+    bool is_computed;   /* otherwise there is nothing to store */
 };
 MUST_CHECK enum error item_packing_read(struct context *c, struct item_packing *p);
 void item_packing_compute(struct item_packing *p);

@@ -147,6 +147,7 @@ void item_packing_compute(struct item_packing *p)
         train(p);
     for (size_t i = 0; p->dictionary.number > 0 && i < p->n; i++)
         pack(p, &p->items[i]);
+    p->is_computed = true;
 }
 
 /* --- Storing ---------------------------------------------------------------------------------- */
@@ -185,9 +186,7 @@ static enum error repack(struct context *c, const struct unpacked_item *item)
 /* The tenant may have been deleted, and another node may have stored a dictionary. */
 static enum error is_current(struct context *c, const struct item_packing *p, bool *out_is)
 {
-    CLEANUP(item_dictionary_release) struct item_dictionary newest = {0};
-    TRY(item_dictionary_newest(c, c->arena, &newest));
-    *out_is = newest.number == p->dictionary.number && newest.prepared == p->dictionary.prepared;
+    TRY(item_dictionary_is_newest(c, &p->dictionary, out_is));
     return *out_is && p->dictionary.number == 0 ? is_enough(c, out_is) : OK;
 }
 
@@ -197,7 +196,7 @@ enum error item_packing_store(struct context *c, struct item_packing *p, bool *o
 {
     bool is_valid = false;
     *out_more = false;
-    if (p->n > 0)
+    if (p->is_computed && p->n > 0)
         TRY(is_current(c, p, &is_valid));
     if (!is_valid)
         return OK;
