@@ -151,10 +151,24 @@ static bool may_join(sqlite3_file *real)
 
 /* --- The VFS -------------------------------------------------------------------------------- */
 
+/* One for each VFS that was the default when a connection was opened; never freed, because SQLite
+ * keeps a registered VFS. The methods of the real one expect it as their first argument. */
+struct joining {
+    sqlite3_vfs vfs;
+    sqlite3_vfs *real;
+    struct joining *next;
+    char name[24];
+};
+
+static sqlite3_vfs *real_of(sqlite3_vfs *vfs)
+{
+    return CONTAINER_OF(vfs, struct joining, vfs)->real;
+}
+
 static int open_file(
     sqlite3_vfs *vfs, const char *name, sqlite3_file *file, int flags, int *out_flags)
 {
-    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    sqlite3_vfs *real = real_of(vfs);
     if (!(flags & SQLITE_OPEN_WAL))
         return real->xOpen(real, name, file, flags, out_flags);
     struct log_file *log = log_of(file);
@@ -168,21 +182,77 @@ static int open_file(
     return SQLITE_OK;
 }
 
-static sqlite3_vfs joining;
-
-static void register_vfs(void)
+static int delete_file(sqlite3_vfs *vfs, const char *name, int sync_directory)
 {
-    const sqlite3_vfs *real = sqlite3_vfs_find(NULL);
-    joining = *real;
-    joining.zName = "cairn-log";
-    joining.szOsFile = (int)sizeof(struct log_file) + real->szOsFile;
-    joining.xOpen = open_file;
-    sqlite3_vfs_register(&joining, 0);
+    return real_of(vfs)->xDelete(real_of(vfs), name, sync_directory);
+}
+
+static int access_file(sqlite3_vfs *vfs, const char *name, int flags, int *out_result)
+{
+    return real_of(vfs)->xAccess(real_of(vfs), name, flags, out_result);
+}
+
+static int full_path(sqlite3_vfs *vfs, const char *name, int size, char *out_path)
+{
+    return real_of(vfs)->xFullPathname(real_of(vfs), name, size, out_path);
+}
+
+static int randomness(sqlite3_vfs *vfs, int size, char *out_bytes)
+{
+    return real_of(vfs)->xRandomness(real_of(vfs), size, out_bytes);
+}
+
+static int wait_us(sqlite3_vfs *vfs, int us)
+{
+    return real_of(vfs)->xSleep(real_of(vfs), us);
+}
+
+static int current_time(sqlite3_vfs *vfs, double *out_days)
+{
+    return real_of(vfs)->xCurrentTime(real_of(vfs), out_days);
+}
+
+static int last_error(sqlite3_vfs *vfs, int size, char *out_text)
+{
+    sqlite3_vfs *real = real_of(vfs);
+    return real->xGetLastError != NULL ? real->xGetLastError(real, size, out_text) : 0;
+}
+
+/* SQLite loads extensions only if a program enables that: their methods are missing. */
+static struct joining *create(sqlite3_vfs *real, unsigned number, struct joining *next)
+{
+    struct joining *made = MEM_NEW(struct joining);
+    *made = (struct joining){.real = real,
+        .next = next,
+        .vfs = {.iVersion = 1,
+            .szOsFile = (int)sizeof(struct log_file) + real->szOsFile,
+            .mxPathname = real->mxPathname,
+            .zName = made->name,
+            .xOpen = open_file,
+            .xDelete = delete_file,
+            .xAccess = access_file,
+            .xFullPathname = full_path,
+            .xRandomness = randomness,
+            .xSleep = wait_us,
+            .xCurrentTime = current_time,
+            .xGetLastError = last_error}};
+    snprintf(made->name, sizeof made->name, "cairn-log-%u", number);
+    sqlite3_vfs_register(&made->vfs, 0);
+    return made;
 }
 
 const char *sqlite_log_vfs(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, register_vfs);
-    return joining.zName;
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+    static struct joining *all;
+    static unsigned count;
+    sqlite3_vfs *real = sqlite3_vfs_find(NULL);
+    pthread_mutex_lock(&mutex);
+    struct joining *found = all;
+    while (found != NULL && found->real != real)
+        found = found->next;
+    if (found == NULL)
+        all = found = create(real, ++count, all);
+    pthread_mutex_unlock(&mutex);
+    return found->name;
 }

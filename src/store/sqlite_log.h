@@ -17,7 +17,7 @@
 #ifndef STORE_SQLITE_LOG_H
 #define STORE_SQLITE_LOG_H
 
-/* Registers the VFS, once, and returns its name. Files are opened by the default VFS. */
+/* Returns the name of the VFS, which is registered in front of the present default VFS. */
 const char *sqlite_log_vfs(void);
 
 #endif
