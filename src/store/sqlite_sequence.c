@@ -102,7 +102,8 @@ enum error sqlite_sequence_take(
         sequence_cache_clear(cache);
     struct sequence_slot *slot =
         find_slot(cache, sequence->load, sequence->tenant_id, sequence->key);
-    if (slot->load == NULL || slot->last == UNKNOWN) {
+    bool must_load = slot->load == NULL || slot->last == UNKNOWN;
+    if (must_load) {
         uint64_t last = 0;
         bool is_unused = slot->load == NULL && cache->is_settled;
         TRY(load_last(tx, sequence,
@@ -112,7 +113,9 @@ enum error sqlite_sequence_take(
             cache->n_used++;
         *slot = (struct sequence_slot){sequence->tenant_id, sequence->key, sequence->load, last};
     }
-    touch(cache, slot);
+    /* A loaded value may include rows of the running job. */
+    if (must_load || count > 0)
+        touch(cache, slot);
     *out_first = slot->last + 1;
     slot->last += count;
     return OK;

@@ -221,7 +221,7 @@ static enum error sqlite_side_settle(struct side *side, const struct transfer_pl
         "INSERT INTO event_index (tenant_id, thread_id, seq, id)"
         " SELECT tenant_id, thread_id, seq, id FROM events"
         " WHERE id > (SELECT indexed_id FROM event_floor) ORDER BY tenant_id, thread_id, seq;"
-        "UPDATE event_floor SET indexed_id = id;"
+        "UPDATE event_floor SET indexed_id = max(id, coalesce((SELECT max(id) FROM events), 0));"
         "COMMIT"));
     return sqlite_side_exec(side, "PRAGMA wal_checkpoint(TRUNCATE)");
 }

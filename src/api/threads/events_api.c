@@ -355,7 +355,7 @@ enum error handle_event_prune(struct call *call, struct context *c)
     if (body->has_through_seq + body->has_older_than + (body->has_finished && body->finished) != 1)
         return problem_fault(&call->problem, STR(""),
             "must have exactly one of through_seq, older_than and finished: true");
-    TRY(thread_get_head(c, call->request.params[0], &thread));
+    TRY(thread_get(c, call->request.params[0], &thread));
     if (body->has_through_seq && body->through_seq > thread.last_seq)
         return problem_fault(&call->problem, STR("/through_seq"),
             "must not be greater than the cursor of the newest event");

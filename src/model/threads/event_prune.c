@@ -63,7 +63,6 @@ static enum error delete_some(
 {
     struct slice slice = slice_begin(SLICE_MIN_ROWS);
     struct query q;
-    TRY(event_index_recent(c));
     TRY(slice_delete(c, &slice, part, thread_id, out_more));
     if (*out_more)
         return OK;
@@ -88,6 +87,7 @@ enum error event_clear_some(struct context *c, struct uuid thread_id, bool *out_
     static const struct slice_part left = {.delete = &SQL_EVENT_DELETE_LEFT,
         .before = &SQL_EVENT_EMPTY_LEFT,
         .weigh = &SQL_EVENT_WEIGH_LEFT};
+    TRY(event_index_recent(c));
     return delete_some(c, &left, thread_id, out_more);
 }
 
@@ -139,6 +139,7 @@ enum error event_collect_garbage(struct context *c, struct uuid thread_id, bool 
     int64_t through = 0;
     *out_more = false;
     TRY(context_lock_thread(c, thread_id));
+    TRY(event_index_recent(c));
     context_query(c, &q, &SQL_EVENT_GARBAGE_GET);
     query_uuid(&q, thread_id, thread_id);
     TRY(context_number(&q, &through));
@@ -152,6 +153,7 @@ enum error event_prune(
     const struct event_filter thread = {
         .has_thread_id = true, .thread_id = thread_id, .kind = STR_NONE};
     TRY(context_lock_thread(c, thread_id));
+    TRY(event_index_recent(c));
     TRY(event_bounds(c, &thread, &bounds));
     if (through > bounds.last)
         through = bounds.last;
@@ -182,6 +184,7 @@ enum error event_prune_older(
     const struct event_filter thread = {
         .has_thread_id = true, .thread_id = thread_id, .kind = STR_NONE};
     TRY(context_lock_thread(c, thread_id));
+    TRY(event_index_recent(c));
     enum error e = event_bounds(c, &thread, &bounds);
     int64_t low = bounds.pruned, high = bounds.last;
     while (e == OK && low < high) {
@@ -202,6 +205,7 @@ enum error event_prune_finished(
     struct query q;
     int64_t first_kept = 0;
     TRY(thread_get_head(c, thread_id, &thread));
+    TRY(event_index_recent(c));
     context_query(c, &q, &SQL_EVENT_FIRST_SEQ_OF_UNFINISHED);
     query_uuid(&q, thread_id, thread_id);
     query_i64(&q, after, thread.pruned_seq);

@@ -186,6 +186,14 @@ void event_forget_tenant(struct context *c, struct uuid tenant_id)
     tx_sequence_drop(c->tx, &all);
 }
 
+static uint64_t bytes_of(const struct event *events, size_t n)
+{
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < n; i++)
+        bytes += events[i].text.len + events[i].payload.len;
+    return bytes;
+}
+
 static enum error append_alone(
     struct context *c, struct uuid thread_id, struct event *events, size_t n)
 {
@@ -205,7 +213,7 @@ static enum error append_alone(
         if (e == OK)
             tx_publish(c->tx, event_item_create(c->tenant_id, &events[i]));
     }
-    return e == OK ? event_index_if_due(c, (int64_t)(id + n - 1)) : e;
+    return e == OK ? event_index_if_due(c, (int64_t)(id + n - 1), bytes_of(events, n)) : e;
 }
 
 static void write_member(struct json_writer *w, const char *name, struct str text)
@@ -321,7 +329,7 @@ enum error event_take_id(struct context *c, bool *out_has, int64_t *out_id)
     *out_id = 0;
     TRY(tx_sequence_take(c->tx, &event_ids, 1, &id));
     *out_id = (int64_t)id;
-    return event_index_if_due(c, *out_id - 1);
+    return event_index_if_due(c, *out_id - 1, 0);
 }
 
 /* No box has room for it, so that every subscriber sees an overflow and reads from the store. */

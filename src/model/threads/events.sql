@@ -8,6 +8,7 @@
 -- define event_columns: {{event_members}}, marks
 -- reads event_read: struct event from {{event_members}}
 -- define of_threads: {{sqlite: thread_events}}{{postgres: events}}
+-- define log: {{sqlite: event_index}}{{postgres: events}}
 -- define indexed_seq: coalesce((SELECT max(i.seq) FROM event_index AS i
 --   | WHERE i.tenant_id = t.tenant_id AND i.thread_id = t.id), 0)
 -- define recent_seq: coalesce((SELECT max(e.seq) FROM events AS e
@@ -53,10 +54,27 @@ SELECT e.tenant_id, e.thread_id, e.seq, e.id FROM events AS e
 WHERE e.id > :after AND e.id <= :through ORDER BY e.tenant_id, e.thread_id, e.seq;
 }}
 
+-- Of damaged events with the same seq, the first remains in the log of its thread.
+-- name: event_index_add_undamaged
+{{sqlite:
+INSERT OR IGNORE INTO event_index (tenant_id, thread_id, seq, id)
+SELECT e.tenant_id, e.thread_id, e.seq, e.id FROM events AS e
+WHERE e.id > :after AND e.id <= :through ORDER BY e.tenant_id, e.thread_id, e.seq;
+}}
+
 -- Ids without events count too, and must not be used by later events.
 -- name: event_index_mark
 {{sqlite:
-UPDATE event_floor SET indexed_id = :through, id = max(id, :through) WHERE one = 1;
+UPDATE event_floor SET indexed_id = :through, id = max(id, :through)
+WHERE one = 1 AND indexed_id = :after;
+}}
+
+-- The bytes of recent events. All sequences have the same parameters.
+-- name: event_recent_bytes
+{{sqlite:
+SELECT coalesce(sum(e.size_bytes), 0) FROM events AS e
+WHERE e.id > (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1)
+    AND :tenant_id IS NOT NULL AND :key IS NOT NULL;
 }}
 
 -- name: event_recent_seqs
@@ -65,12 +83,6 @@ SELECT e.thread_id, max(e.seq) FROM events AS e
 WHERE e.tenant_id = :tenant_id AND coalesce(e.thread_id = :thread_id, :thread_id IS NULL)
     AND e.id > (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1)
 GROUP BY e.thread_id;
-}}
-
--- name: event_index_is_behind
-{{sqlite:
-SELECT EXISTS (SELECT 1 FROM events AS e
-    WHERE e.id > (SELECT f.indexed_id FROM event_floor AS f WHERE f.one = 1));
 }}
 
 -- name: event_raise_floor
@@ -171,33 +183,41 @@ SELECT {{greatest}}({{pruned_id}}, coalesce((SELECT max(e.id) FROM events AS e
 FROM tenants AS t WHERE t.id = :tenant_id;
 
 -- The cursor of the Memoria stream is an event id. Returns the last seq of the thread up to that
--- id.
+-- id. With the id in an index, SQLite would read the whole log of the tenant.
 -- name: event_seq_at_id
 SELECT seq FROM {{of_threads}}
-WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND id <= :id
+WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND {{sqlite: +}}id <= :id
 ORDER BY seq DESC LIMIT 1;
 
+-- The next three read the index of SQLite alone, which has all events (event_index_recent).
 -- name: event_time_of
-SELECT created_at FROM {{of_threads}}
-WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq = :seq;
+SELECT {{sqlite: e}}{{postgres: i}}.created_at
+FROM {{log}} AS i {{sqlite: JOIN events AS e ON e.id = i.id}}
+WHERE i.tenant_id = :tenant_id AND i.thread_id = :thread_id AND i.seq = :seq;
 
 -- name: event_first_seq_of_unfinished
-SELECT e.seq FROM {{of_threads}} AS e
+{{sqlite:
+SELECT i.seq FROM event_index AS i JOIN events AS e ON e.id = i.id
 JOIN runs AS r ON r.tenant_id = e.tenant_id AND r.id = e.run_id
+WHERE i.tenant_id = :tenant_id AND i.thread_id = :thread_id AND i.seq > :after
+    AND r.status NOT IN ({{FINAL_RUN_STATUSES}})
+ORDER BY i.seq LIMIT 1;
+}}{{postgres:
+SELECT e.seq FROM events AS e JOIN runs AS r ON r.tenant_id = e.tenant_id AND r.id = e.run_id
 WHERE e.tenant_id = :tenant_id AND e.thread_id = :thread_id AND e.seq > :after
     AND r.status NOT IN ({{FINAL_RUN_STATUSES}})
 ORDER BY e.seq LIMIT 1;
+}}
 
 -- Within a thread, ids increase with seq.
 -- name: event_max_id_through
-SELECT id FROM {{of_threads}}
+SELECT id FROM {{log}}
 WHERE tenant_id = :tenant_id AND thread_id = :thread_id AND seq <= :through
 ORDER BY seq DESC LIMIT 1;
 
 -- Slices of events that are deleted (tenancy/deletions.h), oldest first. SQLite finds those of a
 -- thread by event_index, which has all of them (event_index_recent), deletes them, and then deletes
 -- their entries.
--- define log: {{sqlite: event_index}}{{postgres: events}}
 -- define of_owner: tenant_id = :tenant_id AND thread_id = :owner_id
 -- define garbage_end: (SELECT g.through_seq FROM event_garbage AS g
 --   | WHERE g.tenant_id = :tenant_id AND g.thread_id = :owner_id)
@@ -213,8 +233,8 @@ ORDER BY seq DESC LIMIT 1;
 
 -- name: event_weigh_pruned
 {{sqlite:
-SELECT e.size_bytes FROM (SELECT id, seq FROM event_index {{pruned}}) AS i
-JOIN events AS e ON e.id = i.id ORDER BY i.seq;
+SELECT coalesce(e.size_bytes, 0) FROM (SELECT id, seq FROM event_index {{pruned}}) AS i
+LEFT JOIN events AS e ON e.id = i.id ORDER BY i.seq;
 }}{{postgres:
 SELECT size_bytes FROM events {{pruned}};
 }}
@@ -229,8 +249,8 @@ DELETE FROM {{log}} WHERE {{these}} FROM {{log}} {{pruned}}{{end}};
 
 -- name: event_weigh_left
 {{sqlite:
-SELECT e.size_bytes FROM (SELECT id, seq FROM event_index {{left}}) AS i
-JOIN events AS e ON e.id = i.id ORDER BY i.seq;
+SELECT coalesce(e.size_bytes, 0) FROM (SELECT id, seq FROM event_index {{left}}) AS i
+LEFT JOIN events AS e ON e.id = i.id ORDER BY i.seq;
 }}{{postgres:
 SELECT size_bytes FROM events {{left}};
 }}

@@ -298,12 +298,13 @@ static enum error get(struct context *c, const struct sql_statement *statement, 
     query_uuid(&q, id, id);
     bool found;
     TRY(thread_read_one(&q, &found, out_thread));
-    return found ? event_add_recent(c, out_thread, 1) : context_not_found(c, "thread", id);
+    return found ? OK : context_not_found(c, "thread", id);
 }
 
 enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread)
 {
-    return get(c, &SQL_THREAD_GET, id, out_thread);
+    TRY(get(c, &SQL_THREAD_GET, id, out_thread));
+    return event_add_recent(c, out_thread, 1);
 }
 
 enum error thread_get_head(struct context *c, struct uuid id, struct thread *out_thread)
@@ -534,7 +535,8 @@ enum error thread_set_status(struct context *c, struct thread *thread, enum thre
     TRY(check_transition(c, thread->status, after.status));
     TRY(write_row(c, &after));
     TRY(emit(c, thread->id, "thread.status", thread->status, after.status));
-    return thread_get_head(c, thread->id, thread);
+    TRY(thread_get_head(c, thread->id, thread));
+    return event_add_recent(c, thread, 1);
 }
 
 enum error thread_set_recent_run(struct context *c, struct thread *thread, struct uuid run_id)

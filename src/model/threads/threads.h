@@ -95,7 +95,8 @@ MUST_CHECK enum error thread_find_by_key(
 MUST_CHECK enum error thread_get_by_key(
     struct context *c, struct str key, struct thread *out_thread);
 MUST_CHECK enum error thread_get(struct context *c, struct uuid id, struct thread *out_thread);
-/* The same without context, preferences and important_steps, which may be large. */
+/* The same without context, preferences and important_steps, which may be large. On SQLite,
+ * last_seq may be behind the newest events. */
 MUST_CHECK enum error thread_get_head(struct context *c, struct uuid id, struct thread *out_thread);
 
 struct thread_filter {

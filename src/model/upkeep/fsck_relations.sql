@@ -45,7 +45,9 @@ WHERE v.version > d.version OR v.version < 1 LIMIT :limit;
 -- name: fsck_message_seqs
 SELECT m.id, m.seq FROM messages AS m
 JOIN threads AS t ON t.tenant_id = m.tenant_id AND t.id = m.thread_id
-WHERE m.seq < 1 OR m.seq > {{last_seq}} LIMIT :limit;
+WHERE m.seq < 1 OR (m.seq > t.last_seq {{sqlite: AND m.seq > coalesce((SELECT max(i.seq)
+    FROM event_index AS i WHERE i.tenant_id = t.tenant_id AND i.thread_id = t.id), 0)}}
+    AND m.seq > {{last_seq}}) LIMIT :limit;
 
 -- name: fsck_message_versions
 SELECT m.id, v.version FROM message_versions AS v

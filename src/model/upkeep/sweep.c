@@ -180,15 +180,6 @@ static enum error list_answers(struct context *c, struct sweep_list *list)
     return OK;
 }
 
-static enum error list_recent_events(struct context *c, struct sweep_list *list)
-{
-    bool any = false;
-    TRY(event_index_is_behind(c, &any));
-    if (any)
-        add(list, SWEEP_INDEX, UUID_NIL, UUID_NIL);
-    return OK;
-}
-
 static enum error list_tickets(struct context *c, struct sweep_list *list)
 {
     bool any = false;
@@ -243,6 +234,8 @@ enum error sweep_list(
     TRY(try_lock(c, &locked));
     if (!locked)
         return OK;
+    if (!tx_is_full(c->tx))
+        TRY(event_index_recent(c));
     /* Ending a lease needs disk space. With a full disk no worker could claim the run either. */
     if (!tx_is_full(c->tx))
         TRY(list_found(c, out_list, SWEEP_LEASE, LEASES_A_PASS, run_list_expired));
@@ -252,8 +245,6 @@ enum error sweep_list(
         TRY(list_found(c, out_list, SWEEP_TOOLS, TOOLS_A_PASS, awaited_tools_list_overdue));
     if (!tx_is_full(c->tx))
         TRY(list_silent(c, out_list));
-    if (!tx_is_full(c->tx))
-        TRY(list_recent_events(c, out_list));
     if (!tx_is_full(c->tx))
         TRY(list_words(c, out_list));
     if (!tx_is_full(c->tx))
@@ -349,11 +340,6 @@ static enum error pack(struct context *c, const struct sweep_item *item, bool *o
     return item_packing_store(c, &own, out_more);
 }
 
-static bool is_of_all_tenants(enum sweep_kind kind)
-{
-    return kind == SWEEP_ANSWERS || kind == SWEEP_TICKETS || kind == SWEEP_INDEX;
-}
-
 static enum error do_item(
     struct context *c, const struct sweep_item *item, struct sweep_report *report)
 {
@@ -364,7 +350,7 @@ static enum error do_item(
     TRY(try_lock(c, &locked));
     if (!locked)
         return OK;
-    if (!is_of_all_tenants(item->kind))
+    if (item->kind != SWEEP_ANSWERS && item->kind != SWEEP_TICKETS)
         context_enter(c, item->tenant_id);
     switch (item->kind) {
     case SWEEP_LEASE:
@@ -379,8 +365,6 @@ static enum error do_item(
         return participant_end_online(c, item->id);
     case SWEEP_DELETION:
         return delete_some(c, item, report);
-    case SWEEP_INDEX:
-        return event_index_recent(c);
     case SWEEP_GARBAGE:
         return event_collect_garbage(c, item->id, &report->more);
     case SWEEP_WORDS:

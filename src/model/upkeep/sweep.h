@@ -35,7 +35,6 @@ enum sweep_kind {
     SWEEP_TOOLS,    /* a run that waits for a tool whose deadline has passed */
     SWEEP_AGED,     /* a thread with events past their age */
     SWEEP_DELETION, /* a thread, agent or tenant whose deletion no request continues */
-    SWEEP_INDEX,    /* recent events, of all tenants, to add to their index */
     SWEEP_GARBAGE,  /* a thread, or tenant, with pruned events to delete */
     SWEEP_ONLINE,   /* a thread with participants who have been silent for too long */
     SWEEP_WORDS,    /* a thread with messages that search cannot find yet */

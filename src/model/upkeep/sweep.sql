@@ -20,9 +20,9 @@ SELECT {{sqlite: 1}}{{postgres: pg_try_advisory_xact_lock(
 -- The next threads with an age limit, and whether the first event of each is older than the limit.
 -- name: sweep_aged_threads
 SELECT t.tenant_id, t.id, EXISTS (SELECT 1
-    FROM {{sqlite: thread_events}}{{postgres: events}} AS e
-    WHERE e.tenant_id = t.tenant_id AND e.thread_id = t.id AND e.seq = t.pruned_seq + 1
-        AND e.created_at < :now - t.event_max_age_s * 1000000)
+    FROM {{sqlite: event_index AS i JOIN events AS e ON e.id = i.id}}{{postgres: events AS i}}
+    WHERE i.tenant_id = t.tenant_id AND i.thread_id = t.id AND i.seq = t.pruned_seq + 1
+        AND {{sqlite: e}}{{postgres: i}}.created_at < :now - t.event_max_age_s * 1000000)
 FROM threads AS t
 WHERE t.event_max_age_s IS NOT NULL AND (t.tenant_id, t.id) > (:after_tenant, :after_id)
 ORDER BY t.tenant_id, t.id LIMIT :limit;

@@ -247,9 +247,12 @@ static int64_t count_threads(struct fixture *f)
     int64_t count = 0;
     const char *cursor = "";
     while (cursor != NULL) {
-        struct str page =
-            ask(f, "GET", format(f->arena, "/v1/threads?limit=100%s", cursor), NULL).body;
-        struct str next = member(f->arena, page, "next_cursor");
+        struct reply reply =
+            ask(f, "GET", format(f->arena, "/v1/threads?limit=100%s", cursor), NULL);
+        EXPECT_EQ(reply.status, 200);
+        if (reply.status != 200)
+            break;
+        struct str page = reply.body, next = member(f->arena, page, "next_cursor");
         for (size_t i = 0; i + 8 < page.len; i++)
             count += memcmp(page.ptr + i, "\"title\":", 8) == 0;
         bool last = str_eq(next, STR("null"));

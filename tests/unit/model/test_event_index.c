@@ -86,6 +86,46 @@ SQLITE_ONLY(appends_index_the_events_before_them_when_many_are_recent)
     fixture_end(&f);
 }
 
+SQLITE_ONLY(large_events_are_indexed_sooner)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid a = make_thread(&f);
+    char *large = arena_alloc(f.arena, EVENT_PAYLOAD_MAX_BYTES);
+    memset(large, '1', EVENT_PAYLOAD_MAX_BYTES);
+    struct event event = {.kind = STR("progress"), .payload = {large, EVENT_PAYLOAD_MAX_BYTES}};
+    int64_t n = EVENT_RECENT_MAX_BYTES / EVENT_PAYLOAD_MAX_BYTES;
+    for (int64_t i = 0; i < n; i++) {
+        EXPECT_EQ(count_entries(&f), 0);
+        EXPECT_EQ(event_append(begin(&f), a, &event, 1), OK);
+        commit(&f);
+    }
+    EXPECT_EQ(count_entries(&f), n + 1);
+    EXPECT_EQ(event_append(begin(&f), a, &event, 1), OK);
+    commit(&f);
+    EXPECT_EQ(count_entries(&f), n + 1);
+    fixture_end(&f);
+}
+
+/* As a damaged file may have them. The server continues, and `cairn check` reports the event. */
+SQLITE_ONLY(two_events_with_one_seq_stop_nobody)
+{
+    struct fixture f;
+    fixture_begin(&f);
+    struct uuid a = make_thread(&f), b = make_thread(&f);
+    add_events(&f, a, 3);
+    sql_exec(&f, "UPDATE events SET seq = 2 WHERE seq = 3");
+    add_events(&f, b, 1);
+    index_recent(&f);
+    EXPECT_EQ(count_entries(&f), 5);
+    EXPECT_EQ(store_stats(f.store).damaged, 1);
+    add_events(&f, a, 1);
+    add_events(&f, b, 1);
+    index_recent(&f);
+    expect_log(&f, b, 1, 3);
+    fixture_end(&f);
+}
+
 SQLITE_ONLY(an_index_that_was_rolled_back_is_written_again)
 {
     struct fixture f;

@@ -9,6 +9,7 @@
 #include "model/tenancy/quotas.sql.h"
 #include "model/threads/events.sql.h"
 #include "model/threads/threads.sql.h"
+#include "model/upkeep/fsck.sql.h"
 #include "postgres.h"
 
 /* Each has tenant_id as a column. */
@@ -66,7 +67,8 @@ static const struct {
     {"event_tail", "those tenants, named in a list, that somebody listens to"},
     {"tail_revoked_keys", "the same tenants"},
     {"event_index_add", "it indexes the newest events, whose tenants it copies"},
-    {"event_index_is_behind", "the sweep, by ids alone"},
+    {"event_index_add_undamaged", "the same"},
+    {"event_recent_bytes", "a counter, which reveals nothing but a number"},
     {"event_last_id", "event ids are one counter, which reveals nothing but a number"},
     {"participant_list_silent", "the sweep; it then acts for each thread's own tenant"},
     {"participant_bound_online", "at the start, for everybody who is online"},
@@ -429,6 +431,37 @@ SQLITE_ONLY(running_runs_are_counted_by_an_index_of_statuses)
     EXPECT_PART(str_of((const char *)sqlite3_column_text(stmt, 3)),
         "USING COVERING INDEX runs_by_status (tenant_id=? AND status=?)");
     sqlite3_finalize(stmt);
+    close_schema(&f, db);
+}
+
+/* A statement on the view thread_events merges two searches in the order of seq; otherwise SQLite
+ * reads the whole log of the thread, or of the tenant. */
+static void check_merge(sqlite3 *db, struct fixture *f, const struct sql_statement *s)
+{
+    sqlite3_stmt *stmt = NULL;
+    bool by_index = false;
+    struct str sql = arena_printf(f->arena, "EXPLAIN QUERY PLAN %s", s->text[ENGINE_SQLITE]);
+    EXPECT_EQ(sqlite3_prepare_v2(db, sql.ptr, (int)sql.len, &stmt, NULL), SQLITE_OK);
+    while (sqlite3_step(stmt) == SQLITE_ROW) {
+        const char *step = (const char *)sqlite3_column_text(stmt, 3);
+        by_index = by_index || strstr(step, "PRIMARY KEY (tenant_id=? AND thread_id=?") != NULL;
+        if (begins_with(step, "CO-ROUTINE") || begins_with(step, "MATERIALIZE") ||
+            strstr(step, "events_by_tenant (tenant_id=? AND id<") != NULL)
+            test_fail(__FILE__, __LINE__, "%s: %s", s->name, step);
+    }
+    sqlite3_finalize(stmt);
+    if (!by_index)
+        test_fail(__FILE__, __LINE__, "%s does not begin with the index", s->name);
+}
+
+SQLITE_ONLY(every_statement_on_the_events_of_a_thread_merges_indexed_and_recent_ones)
+{
+    struct fixture f;
+    sqlite3 *db = open_schema(&f);
+    for (size_t i = 0; i < SQL_STATEMENT_COUNT; i++)
+        if (strstr(text_of(sql_statements[i], ENGINE_SQLITE), "thread_events") != NULL &&
+            sql_statements[i] != &SQL_FSCK_THREAD_BOUNDS) /* counts all events of the thread */
+            check_merge(db, &f, sql_statements[i]);
     close_schema(&f, db);
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
 #include "model/tenancy/tickets.h"
-#include "model/threads/event_index.h"
 
 static const int64_t DAY_US = 86400 * (int64_t)1000000;
 
@@ -134,8 +133,7 @@ TEST(a_thread_with_an_age_limit_is_left_alone_until_an_event_is_past_it)
     const struct sweep_position start = {0};
     struct sweep_list list;
     make_aged(&f, 60);
-    EXPECT_EQ(event_index_recent(begin(&f)), OK);
-    EXPECT_EQ(sweep_list(&f.context, &start, &list), OK);
+    EXPECT_EQ(sweep_list(begin(&f), &start, &list), OK);
     commit(&f);
     EXPECT_EQ(list.count, 0);
     EXPECT(!list.more);
