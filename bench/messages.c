@@ -89,9 +89,10 @@ static bool bind_number(sqlite3_stmt *stmt, int at, const char *param)
     return true;
 }
 
+/* The last parameter of a page is only in the text for PostgreSQL. */
 static void bind(sqlite3_stmt *stmt, const struct sql_statement *s)
 {
-    for (unsigned i = 0; i < s->n_params; i++) {
+    for (unsigned i = 0; (int)i < sqlite3_bind_parameter_count(stmt); i++) {
         int at = (int)i + 1;
         const char *text = NULL;
         if (is_null(s->params[i], !s->writes) || bind_blob(stmt, at, s, s->params[i]))
