@@ -292,7 +292,7 @@ def write(names, found, reads, turns, messages):
                  " split and hashed. Putting only the added part costs only that part. Reading"
                  f" the latest checkpoint from Cairn takes {facts['get_ratio']:.1f} times as long"
                  " as reading a full copy from SQLite; the bytes alone, over HTTP, take"
-                 f" {facts['get_bytes_ratio']:.0f} times as long as in SQLite, which copies them"
+                 f" {facts['get_bytes_ratio']:.1f} times as long as in SQLite, which copies them"
                  " within the process."),
              *paragraph(
                  f"A checkpoint of {reads['bytes'] / 1e6:.2f} MB that was used before is read in"
