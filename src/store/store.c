@@ -242,11 +242,6 @@ void tx_notify(struct tx *tx)
         shared_of(tx)->notify(tx);
 }
 
-enum error tx_break(struct tx *tx, const char *why)
-{
-    return store_break(tx->store, why);
-}
-
 void tx_note_damage(struct tx *tx)
 {
     store_note_damage(tx->store);

@@ -167,9 +167,6 @@ enum store_engine tx_engine(const struct tx *tx);
 struct uuid tx_first_id(const struct tx *tx);
 /* The same as store_note_damage. */
 void tx_note_damage(struct tx *tx);
-/* The database is damaged: nothing may be acknowledged any more (on_fatal). Returns the error to
- * return. */
-MUST_CHECK enum error tx_break(struct tx *tx, const char *why);
 /* Returns true if the disk is full, so that work that can wait should not begin. */
 bool tx_is_full(const struct tx *tx);
 /* Makes the job run again from its start, after a conflict with another job; returns the error to
